@@ -12,7 +12,7 @@ import (
 
 const (
 	// composedBytes bounds the composed pages that a Converter remembers, and rememberedBytes the source of one of
-	// them. Retries and schedules send the same small document again. When its print is in the cache, composing it
+	// them. Retries and schedules send the same small document again. If its print is in the render cache, composing it
 	// takes most of the time.
 	composedBytes   = 8 << 20
 	rememberedBytes = 128 << 10
@@ -44,7 +44,8 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	return composed, err
 }
 
-// documentKey returns a digest of all input of a page, except for the input that d.external tracks.
+// documentKey returns a digest of all input of a page, except for the input that d.external tracks. It has today's
+// date, because pages show it, and the browser's version, because Composed.Key has it.
 func (c *Converter) documentKey(d Document) string {
 	version := ""
 	if c.printer != nil {
@@ -63,7 +64,8 @@ func (c *Converter) documentKey(d Document) string {
 	return string(h.Sum(nil))
 }
 
-// watched returns settings that set d.external when the document reads other data.
+// watched returns settings that set d.external when the document reads other data: files, remote images, pages next to
+// it, or diagrams that a browser draws.
 func (d Document) watched(o markdown.Options) markdown.Options {
 	asset, include, fetch, diagrams, pages := o.Asset, o.Include, o.Fetch, o.Diagrams, o.Pages
 	if asset != nil {

@@ -51,13 +51,13 @@ func namesChapter(o presswork.Options) bool {
 	return false
 }
 
-// bannerCapacity returns the number of letters of a header or footer that fit into a margin, in millimetres.
+// bannerCapacity returns the number of letters of a header or footer that fit into a margin. margin is in millimetres.
 // Chromium does not clip there: a longer text would be printed over the body.
 func bannerCapacity(s sheet.Sheet, margin float64) int {
 	const (
-		size   = 8.5 * sheet.Point // of paper.css
-		line   = 1.3 * size
-		filled = 0.85 // of the margin, at most
+		size   = 8.5 * sheet.Point // the type size of paper.css
+		line   = 1.3 * size        // its line height
+		filled = 0.85              // of the margin, at most
 	)
 	lines := int(margin * filled / line)
 
@@ -67,13 +67,14 @@ func bannerCapacity(s sheet.Sheet, margin float64) int {
 // bannerContent returns a header or footer as the value of a margin box's content property. margin is in millimetres,
 // number stands for {page}, total for {total}. A text that does not fit into the margin is cut.
 func (p page) bannerContent(text string, margin float64, number, total string) string {
-	const counterDigits = 4
+	const counterDigits = 4 // estimate for page numbers, which are not known yet
 	var parts []string
 
 	capacity := bannerCapacity(p.sheet, margin)
 	if capacity == 0 {
 		return noContent
 	}
+	// literal adds text up to the capacity that is left.
 	literal := func(s string) {
 		if s == "" || capacity <= 0 {
 			return
@@ -85,6 +86,7 @@ func (p page) bannerContent(text string, margin float64, number, total string) s
 		capacity -= utf8.RuneCountInString(s)
 		parts = append(parts, themes.QuoteCSS(s))
 	}
+	// counter adds a counter whose text has about this many letters.
 	counter := func(value string, letters int) {
 		parts = append(parts, value)
 		capacity -= letters
@@ -124,7 +126,7 @@ func (p page) bannerContent(text string, margin float64, number, total string) s
 	return strings.Join(parts, " ")
 }
 
-// bareCSS returns the rules for sections and white pages without a header or footer. Chromium can select the
+// bareCSS returns the rules for sections and blank pages without a header or footer. Chromium can select the
 // margin boxes of these pages only by the name of the page.
 func bareCSS(names themes.Names) string {
 	header, footer := "", ""

@@ -26,14 +26,14 @@ var epubCSS string
 // bookSheet returns the stylesheet of books for reading devices.
 var bookSheet = sync.OnceValue(func() *themes.Stylesheet { return themes.ParseStylesheet(epubCSS) })
 
-// The size of an EPUB cover in pixels, in the proportions that shops require.
 const (
+	// The size of an EPUB cover in pixels, in the proportions that shops require.
 	coverWidth, coverHeight = 1600, 2560
-	pixelsPerInch           = 96
+	pixelsPerInch           = 96 // of CSS
 )
 
-// onBookPages returns the options for a document in an EPUB. The reading system sets the pages, and most are
-// white.
+// onBookPages returns the options for a document in an EPUB. The reading system sets the colour of the pages, and most
+// are white, so a dark theme becomes light.
 func onBookPages(o presswork.Options, theme themes.Theme) presswork.Options {
 	if theme.Scheme == "dark" {
 		o.InkSaver = new(true)
@@ -89,8 +89,8 @@ func (c *Converter) composeBook(s source) (Composed, error) {
 	return c.keyed(composed, b), nil
 }
 
-// bookDate returns the time of the last change of a book: the date of the document, otherwise today. Without a
-// time of day, the same document gives the same bytes.
+// bookDate returns the time of the last change of a book: Options.Epoch, or else the date of the document, or else
+// today. Without a time of day, the same document gives the same bytes.
 func (c *Converter) bookDate(day string) time.Time {
 	if !c.epoch.IsZero() {
 		return c.epoch
@@ -105,26 +105,23 @@ func (c *Converter) bookDate(day string) time.Time {
 
 // bookCover returns the theme's cover as a page for a picture.
 func (p page) bookCover() (printable.Page, offsets) {
-	const millimetres = 25.4 / pixelsPerInch
+	const mmPerPixel = 25.4 / pixelsPerInch
 	p.options.Cover, p.options.InkSaver, p.body, p.chapters = new(true), nil, "", nil
 	p.options.CSS, p.options.CodeTheme = "", ""
-	p.sheet = sheet.Sheet{Width: coverWidth * millimetres, Height: coverHeight * millimetres, Scale: 1}
+	p.sheet = sheet.Sheet{Width: coverWidth * mmPerPixel, Height: coverHeight * mmPerPixel, Scale: 1}
 	p.text, p.rightToLeft = nil, false
 	p.lastStyle = "<style>html{margin:0;overflow:hidden;background:" + p.theme.Token("--cover-bg") +
 		"}main{display:none}</style>\n"
-	page := printable.Page{
-		Sheet: printable.Sheet{
-			Width:  coverWidth / float64(pixelsPerInch),
-			Height: coverHeight / float64(pixelsPerInch),
-		},
-	}
+	page := printable.Page{Sheet: printable.Sheet{
+		Width: coverWidth / float64(pixelsPerInch), Height: coverHeight / float64(pixelsPerInch),
+	}}
 	var l offsets
 	page.HTML, l, _ = p.html()
 
 	return page, l
 }
 
-// make writes the book with a picture of its cover. Errors: those of the picture, RenderFailed, StrictFindings
+// make writes the book with a picture of its cover. Errors: those of Options.Picture, RenderFailed, StrictFindings
 // (with the Warnings).
 func (p bookPlan) make(ctx context.Context, c *Converter, d Composed) (Made, error) {
 	b := p.book

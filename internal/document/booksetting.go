@@ -13,9 +13,9 @@ import (
 
 // bookSetting holds the parts of a book's setting that a document has.
 type bookSetting struct {
-	// text means justified text with a drop cap at the beginning of a chapter.
+	// text is true for justified text with a drop cap at the beginning of a chapter.
 	text bool
-	// pages means facing pages: mirrored margins, outer page numbers, running heads.
+	// pages is true for facing pages: mirrored margins, outer page numbers, running heads.
 	pages bool
 	// start is where chapters begin: "", page or right.
 	start string
@@ -25,7 +25,7 @@ const (
 	// A document that is not declared as a book has facing pages from facingLetters on, about three pages. Its
 	// chapters begin on new pages if they have longChapter letters on average: shorter ones would leave too much
 	// white. From rightLetters on, about eight pages, they begin on right pages. Shorter documents are rarely
-	// bound, and a white page would surprise their readers.
+	// bound, and a blank page would surprise their readers.
 	facingLetters = 8000
 	longChapter   = 5000
 	rightLetters  = 20_000
@@ -53,17 +53,17 @@ func bookSettingOf(o presswork.Options, theme themes.Theme, body markdown.Docume
 	if !maybeBook(o, theme) {
 		return b
 	}
-	said := o.As == asBook
+	declared := o.As == asBook
 
 	prose, all, technical := textIn(body)
-	if !said && (float64(prose) < proseShare*float64(all) || technical*technicalLetters > all) {
+	if !declared && (float64(prose) < proseShare*float64(all) || technical*technicalLetters > all) {
 		return b
 	}
 
-	b.text, b.pages = true, said || all >= facingLetters
+	b.text, b.pages = true, declared || all >= facingLetters
 	if n := len(chaptersOf(body.Headings)); o.ChapterStart == "" && b.pages && n > 1 && all/n >= longChapter {
 		b.start = "page"
-		if said || all >= rightLetters {
+		if declared || all >= rightLetters {
 			b.start = "right"
 		}
 	}
@@ -71,8 +71,7 @@ func bookSettingOf(o presswork.Options, theme themes.Theme, body markdown.Docume
 	return b
 }
 
-// textIn counts the letters of a document, those in paragraphs, and the tables and blocks of
-// code.
+// textIn counts the letters in paragraphs, all letters of a document, and its tables and blocks of code.
 func textIn(body markdown.Document) (prose, all, technical int) {
 	block.Walk(body.Blocks, func(b *block.Block) {
 		switch b.Kind {
@@ -97,7 +96,8 @@ func justified(o presswork.Options, theme themes.Theme) func(string) string {
 	return lang.Of
 }
 
-// chapterIDs returns the ids of headings that begin chapters, or none if chapters do not begin on new pages.
+// chapterIDs returns the ids of headings that begin chapters. It returns none for a document that is not set as a book,
+// unless its chapters begin on new pages.
 func (b bookSetting) chapterIDs(headings []markdown.Heading) map[string]bool {
 	begins := map[string]bool{}
 
@@ -110,19 +110,19 @@ func (b bookSetting) chapterIDs(headings []markdown.Heading) map[string]bool {
 	return begins
 }
 
-// runningHeads reports whether the pages name their chapter and section.
-func (p page) runningHeads() bool { return p.book.pages && p.options.HeaderText == nil }
+// hasRunningHeads reports whether the pages name their chapter and section in the header.
+func (p page) hasRunningHeads() bool { return p.book.pages && p.options.HeaderText == nil }
 
-// runningStyle is the counter style that turns a page's number into its running
-// head.
+// runningStyle is the counter style that turns a page's number into its running head.
 const runningStyle = "presswork-running"
 
-// runningHeads returns the running heads of all pages. Left pages name the chapter, right ones the section. First
-// pages of chapters, white pages, and pages before the first chapter have none.
+// runningHeads returns the running heads of all pages: page n has element n-1. Left pages name the chapter, right ones
+// the first section that begins on the page, or else the current one. First pages of chapters, blank pages, and pages
+// before the first chapter have none. pages has the pages of all anchors, from 1.
 func (r *revision) runningHeads(pages map[string]int, total int, blank map[int]bool) []string {
 	chapter, section := make([]string, total+1), make([]string, total+1)
 	opens := make([]bool, total+1)
-	current, within, next := "", "", 0
+	current, within, next := "", "", 0 // the chapter and section at the end of the page, and the next heading
 
 	for page := 1; page <= total; page++ {
 		begun := false
@@ -140,7 +140,7 @@ func (r *revision) runningHeads(pages map[string]int, total int, blank map[int]b
 				continue
 			}
 
-			if within = title; !begun {
+			if within = title; !begun { // the first section that begins on the page
 				section[page], begun = title, true
 			}
 		}
@@ -164,7 +164,7 @@ func (r *revision) runningHeads(pages map[string]int, total int, blank map[int]b
 	return chapter[1:]
 }
 
-// sectionsOf returns the chapters and the headings one level below them.
+// sectionsOf returns the chapters and the headings one level below them. tops has the ids of the chapters.
 func sectionsOf(headings []markdown.Heading) (sections []markdown.Heading, tops map[string]bool) {
 	tops = map[string]bool{}
 
@@ -182,16 +182,17 @@ func sectionsOf(headings []markdown.Heading) (sections []markdown.Heading, tops 
 	return sections, tops
 }
 
-// placeLeaves decides which white pages are needed, from the pages of a print that has some of them. It returns
-// the rule that shows them, and the places of all anchors with them.
-func (r *revision) placeLeaves(pages map[string]int, total int) (css string, placed map[string]int, sum int) {
+// placeLeaves decides which blank pages are needed, so that chapters begin on right pages. pages has the pages of all
+// anchors in the last print, which may show some blank pages already, and total is its number of pages. placeLeaves
+// returns the rules that show the needed pages, and the pages of all anchors and their number with them.
+func (r *revision) placeLeaves(pages map[string]int, total int) (css string, placed map[string]int, newTotal int) {
 	if len(r.leaves) == 0 {
 		return "", pages, total
 	}
 	shown := map[string]bool{}
 	type shift struct{ from, by int }
 	var shifts []shift
-	held, wanted := 0, 0
+	held, wanted := 0, 0 // blank pages so far: of the last print, and of the next one
 	var b strings.Builder
 
 	r.blank = map[int]bool{}
@@ -205,7 +206,7 @@ func (r *revision) placeLeaves(pages map[string]int, total int) (css string, pla
 			held++
 		}
 
-		// The page of the chapter without the white pages of this print, and with those placed so far. Left pages
+		// The page of the chapter without the blank pages of this print, and with those placed so far. Left pages
 		// have even numbers.
 		if (at-held+wanted)%2 == 0 {
 			wanted++

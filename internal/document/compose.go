@@ -36,16 +36,16 @@ const engineVersion = 6
 // source is a document that has been read and rendered. Its output is composed from it.
 type source struct {
 	Document
-	matter metadata.FrontMatter // the front matter
+	matter metadata.FrontMatter // without invalid values
 	body   markdown.Document    // the rendered Markdown
 	// page is the part of the page that does not depend on the output.
 	page page
-	head titleBlock // the title block
+	head titleBlock
 }
 
 // compose is Compose without the cache.
 func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
-	s, err := c.source(ctx, d)
+	s, err := c.readSource(ctx, d)
 	if err != nil {
 		return Composed{Warnings: s.body.Warnings}, err
 	}
@@ -64,9 +64,9 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 	}
 }
 
-// source checks a document, settles its options and theme, and renders it. With StrictFindings,
-// the source has the warnings.
-func (c *Converter) source(ctx context.Context, d Document) (source, error) {
+// readSource checks a document, settles its options and theme, and renders its Markdown. With the error StrictFindings,
+// the source has the warnings. Errors: those of Compose.
+func (c *Converter) readSource(ctx context.Context, d Document) (source, error) {
 	matter, err := check(d.Content, d.Options, d.Folder != "")
 	if err == nil {
 		err = CheckOutput(d.Output, matter, d.Options)
@@ -140,11 +140,11 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 		parts:   parts,
 	}}
 
-	return s, c.entitle(ctx, &s)
+	return s, c.setMetadata(ctx, &s)
 }
 
-// entitle sets the metadata and the title block.
-func (c *Converter) entitle(ctx context.Context, s *source) (err error) {
+// setMetadata sets the metadata and the title block of a source, and what the page takes from them.
+func (c *Converter) setMetadata(ctx context.Context, s *source) (err error) {
 	o, lang := s.page.options, s.page.lang
 	title := typography.SetLine(pdffile.OneLine(o.Title), lang)
 	date, day := dates.Of(s.matter.Date, lang, c.now())
@@ -193,8 +193,9 @@ func (s source) composed() Composed {
 	}
 }
 
-// blocks returns the blocks of the document with its title block, contents and lists, and the pieces for their
-// places. paper means that they have page numbers.
+// blocks returns the blocks of the document with its title block and with places for the contents and the lists. The
+// pieces are what replaces the places. entries are the headings of the contents. paper is true if the pieces have page
+// numbers. Errors: ContentTooComplex, if the contents are too long.
 func (s source) blocks(entries []markdown.Heading, paper bool) ([]block.Block, contents.Pieces, error) {
 	if err := contents.Check(entries); err != nil {
 		return nil, nil, err
@@ -224,7 +225,7 @@ func (c *Converter) composePrint(s source) (Composed, error) {
 	page.typeset(blocks, placed)
 
 	switch {
-	case page.runningHeads():
+	case page.hasRunningHeads():
 		page.chapters, _ = sectionsOf(body.Headings)
 	case namesChapter(o) || len(page.text.Leaves) > 0:
 		page.chapters = chaptersOf(body.Headings)
@@ -250,16 +251,15 @@ func (c *Converter) composePrint(s source) (Composed, error) {
 		page.body = "" // it is in the HTML: the plan must not keep it twice
 		plan.text, plan.banners = page.text, page.banners
 	case body.Parts > markdown.MaxParts:
-		return Composed{}, tooMuchAtOnce(
-			body.Parts,
-			"it has a stylesheet or a theme of its own, two columns, or pages without header or footer",
-		)
+		return Composed{}, tooMuchAtOnce(body.Parts,
+			"it has a stylesheet or a theme of its own, two columns, or pages without header or footer")
 	}
 
 	return c.planned(composed, plan, plan.finish, o), nil
 }
 
-// markdownOptions returns the options with which the document's Markdown is rendered.
+// markdownOptions returns the options with which the document's Markdown is rendered. matter is that of the document or
+// of one of its parts.
 func (c *Converter) markdownOptions(
 	d Document,
 	matter metadata.FrontMatter,
@@ -295,7 +295,7 @@ func (c *Converter) markdownOptions(
 		Diagrams:       c.drawer(theme, o),
 		MathTime:       c.formulas,
 	}
-	if o.CodeTheme == "" && ownSheets(o, theme) {
+	if o.CodeTheme == "" && hasBuiltinSheets(o, theme) {
 		shared := sharedSheet
 		if d.Output == presswork.HTML {
 			shared = webSheet // the page needs it as well
@@ -323,8 +323,8 @@ func (c *Converter) markdownOptions(
 	return settings
 }
 
-// languageOf guesses the language of a text. It decides the shapes of Han characters, the
-// direction of the page, quotes and spaces. An unknown language counts as English.
+// languageOf guesses the language of a text. It decides the shapes of Han characters, the direction of the page, quotes
+// and spaces. An unknown language counts as English.
 func languageOf(prose string) string { return cmp.Or(lang.Of(prose), "en") }
 
 // dialectOf returns the dialect of a document: that of the options, otherwise of its file name.

@@ -1,5 +1,14 @@
-// Package document converts Markdown documents to PDF, PNG, HTML and EPUB. Compose builds the
-// themed page, the Printer prints it, and package pack adds to the PDF what the options ask for.
+// Package document converts Markdown documents to PDF, PNG, HTML and EPUB.
+//
+// A Converter works in two steps. Compose reads the front matter, settles options and theme, renders the Markdown to
+// blocks, and writes the HTML of the page. Its result, a Composed, has a key for caches and a plan for the output. Make
+// follows that plan. For a PDF it lets the Printer print the page, in sections if the document is long, and package
+// pack adds metadata, PDF/A and encryption. For PNG it draws pictures of the PDF's pages; for HTML and EPUB it writes
+// files.
+//
+// A print may depend on itself: the numbers in the contents, running heads and blank pages. A revision fills them in
+// after a layout pass. The parts of a page have packages of their own below this one: metadata, typeset, contents,
+// cover, sheet, layout, sections, merge and others.
 package document
 
 import (
@@ -24,19 +33,15 @@ import (
 
 // Printer prints finished pages. In production it is chromium.Browser.
 type Printer interface {
-	// Print returns the PDF of a page. Errors: RenderTimeout after ctx's deadline, RenderFailed
-	// if this page cannot be printed, BrowserUnavailable if the browser broke and a retry may
-	// succeed, otherwise ctx's cause.
+	// Print returns the PDF of a page. Errors: RenderTimeout after the deadline of ctx; RenderFailed if this page cannot
+	// be printed; BrowserUnavailable if a retry may succeed; otherwise the cause of ctx.
 	Print(ctx context.Context, page printable.Page) ([]byte, error)
 	// PrintRevised prints a page whose text depends on its own print. It passes a first print of all pages,
 	// without tags, to revise. It then sets the texts of the elements with a data-fill attribute to the returned
 	// texts, in document order. It prints again until revise returns the same texts, or gives up after some
 	// prints. Errors: those of Print and revise.
-	PrintRevised(
-		ctx context.Context,
-		page printable.Page,
-		revise func(printed []byte) (texts []string, err error),
-	) ([]byte, error)
+	PrintRevised(ctx context.Context, page printable.Page,
+		revise func(printed []byte) (texts []string, err error)) ([]byte, error)
 	// Version names the engine and its version, for the keys of cached results.
 	Version() string
 }
@@ -55,7 +60,7 @@ type Options struct {
 	// Picture returns a PNG of a page of the size of its sheet, for the covers of EPUBs. Nil:
 	// EPUBs have no cover.
 	Picture func(ctx context.Context, page printable.Page) ([]byte, error)
-	// Script runs JavaScript in a browser, for pictures of pages. Nil: the output png is refused.
+	// Script runs JavaScript in a browser, for pictures of pages. Nil: the output png is rejected.
 	Script raster.Script
 	// Idle reports how many more pages the Printer could print at the same time. Nil: documents
 	// are printed in one piece.
@@ -63,8 +68,8 @@ type Options struct {
 	// Timeout bounds the print of a document in sections; the Printer bounds that of other
 	// documents. Default: none.
 	Timeout time.Duration
-	// FormulaTime bounds the rendering of a document's formulas. The source of the remaining
-	// ones is printed, with a warning. Default: by the size of the document, at most 30 s.
+	// FormulaTime bounds the rendering of a document's formulas. After it, the source of the remaining formulas is
+	// printed, with a warning. Default: by the size of the document, at most 30 s.
 	FormulaTime time.Duration
 	// Now is the clock for {date}. Default: time.Now.
 	Now func() time.Time
@@ -135,7 +140,7 @@ type Document struct {
 	// Owner identifies the owner of the document, "" for none. Results are cached per owner, so
 	// that response times do not reveal the documents of others.
 	Owner string
-	// Filename is the title of a document that has no other.
+	// Filename is the name of the document's file. Without its extension it is the title of a document that has no other.
 	Filename string
 	// Path is the slash-separated path of the document, for links from its Parts.
 	Path string
@@ -159,7 +164,7 @@ type Document struct {
 	// SourceLines writes the line of Content into each block of the page, as the attribute data-line. It has no effect
 	// with Parts or Place.
 	SourceLines bool
-	// Warnings are those of the caller. They come first in the result.
+	// Warnings are those of the caller. They come first in the result. With the option strict, they are an error.
 	Warnings []fault.Warning
 
 	// external is set to true when the page turns out to depend on other data. Nil: not tracked.
@@ -180,7 +185,7 @@ type Part struct {
 	Place          func(line int) string
 	// Title is the heading of a part that has no other. Default: the title of its front matter.
 	Title string
-	// BookPart reports that its heading begins a part of a book, and has no number.
+	// BookPart is true if its heading begins a part of a book. The heading then has no number.
 	BookPart bool
 	// Shift lowers its headings by this number of levels.
 	Shift int
@@ -188,10 +193,10 @@ type Part struct {
 	Appendix bool
 }
 
-// FromFolder sets the Path, Asset and Include of a document in a folder, and adds its parts from
-// that folder. Open reads a file by its clean path in the folder. Relative references start at
-// the file that holds them, and rooted ones at the folder. If the name is "", the document is
-// in the folder itself. Notebooks become Markdown. Errors: open's, and those of notebook.Convert.
+// FromFolder sets the Path, Asset and Include of a document in a folder, and adds its parts from that folder. name is
+// the document's path in the folder, and parts are those of its parts. A name of "" stands for a document without a
+// file, in the folder itself. open reads a file by its path in the folder. Relative references start at the file that
+// holds them, and rooted ones at the folder. Notebooks become Markdown. Errors: those of open and of notebook.Convert.
 func (d *Document) FromFolder(name string, parts []string, open func(name string) ([]byte, error)) error {
 	d.Path = name
 	d.Asset = openFrom(path.Dir(name), open)

@@ -68,7 +68,8 @@ func sourcesOf(d Document) (sources []pack.Attachment) {
 	return sources
 }
 
-// checkFinish returns an error for unknown levels and for options that cannot be combined.
+// checkFinish returns an error for unknown levels of PDF/A, for a password that no reader accepts, and for options that
+// cannot be combined.
 func checkFinish(o presswork.Options) error {
 	level := presswork.PDFALevel("")
 	if o.PDFA != nil {
@@ -79,11 +80,8 @@ func checkFinish(o presswork.Options) error {
 	switch level {
 	case "", "2b", "2u", "3b":
 	case "1a", "1b":
-		return invalid(
-			"pdf_a",
-			"pdf_a %q is not available: PDF/A-1 has no transparency, which themes use; allowed: 2b, 2u, 3b",
-			level,
-		)
+		return invalid("pdf_a",
+			"pdf_a %q is not available: PDF/A-1 has no transparency, which themes use; allowed: 2b, 2u, 3b", level)
 	case "2a", "3a", "3u", "4", "4e", "4f":
 		return invalid("pdf_a", "pdf_a %q is not available; allowed: 2b, 2u, 3b", level)
 	default:
@@ -92,10 +90,8 @@ func checkFinish(o presswork.Options) error {
 
 	switch {
 	case isTrue(o.PDFUA) && untagged:
-		return invalid(
-			"pdf_ua",
-			"pdf_ua needs tagged: PDF/UA is made of the tags; leave tagged true or set pdf_ua to false",
-		)
+		return invalid("pdf_ua",
+			"pdf_ua needs tagged: PDF/UA is made of the tags; leave tagged true or set pdf_ua to false")
 	case isTrue(o.AttachSource) && level != "3b":
 		return invalid("attach_source", `attach_source needs pdf_a "3b"`)
 	case o.Password != "" && level != "":
@@ -109,7 +105,7 @@ func checkFinish(o presswork.Options) error {
 	return nil
 }
 
-// unfinished returns the error for a print that cannot be finished as requested.
+// unfinished returns the error for a print that package pack cannot finish as requested.
 func unfinished(f pack.Finish, err error) error {
 	what := "encrypted"
 	if f.PDFA != "" {

@@ -36,20 +36,18 @@ var (
 	bookCSS string
 )
 
-// sharedSheet has all of them. A page gets the rules that it uses.
-var sharedSheet = sync.OnceValue(
-	func() *themes.Stylesheet {
-		return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + bookCSS + layout.CSS())
-	},
-)
+// sharedSheet has all of them, and that of the layouts. A page gets the rules that it uses.
+var sharedSheet = sync.OnceValue(func() *themes.Stylesheet {
+	return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + bookCSS + layout.CSS())
+})
 
-// policy allows a page in a browser only to show its own content, in case a reference passes the sanitisers. The
-// printer has another policy.
+// policy allows a page in a browser only to show its own content, in case a reference passes the sanitisers. Only
+// Standalone adds it, because the printer sets its own policy.
 const policy = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; " +
 	"form-action 'none'"
 
-// unseen saves the printer a layout for its window, which is one pixel wide. It has its own style element, so that
-// the others need not be parsed again for the page.
+// unseen hides the body in the printer's window, which is one pixel wide, so that Chromium lays out the page only for
+// paper. It has its own style element, so that Chromium need not parse the others again for paper.
 const unseen = "<style>@media (max-width:9px){body{display:none!important}}</style>\n"
 
 // policyMeta is the element that sets the policy.
@@ -58,44 +56,44 @@ const policyMeta = `<meta http-equiv="Content-Security-Policy" content="` + poli
 // charset is the head's first element.
 const charset = `<meta charset="utf-8">` + "\n"
 
-// offsets are where the parts of a page are, by offsets in its HTML.
+// offsets are the places of the parts of a page in its HTML, in bytes. Pairs are a start and an end.
 type offsets struct {
-	charset int // the end of that element
+	charset int // the end of the element with the character set
 	// facing and banners are the rules of these names in the stylesheet. head is the end of the last stylesheet.
 	facing, banners [2]int
 	head            int
-	// start is the end of the body's start tag, cover the end of the cover, main the content of the main element.
+	// start is the end of the body's start tag, cover the end of the cover. main is the content of the main element.
 	start, cover int
 	main         [2]int
 }
 
-// page has everything of which a document's HTML consists.
+// page has everything of which a document's HTML consists. Each output fills it in its own way.
 type page struct {
 	options presswork.Options
 	theme   themes.Theme
 	sheet   sheet.Sheet
 	meta    pack.Meta
 	lang    string
-	upright bool // some letters are never slanted
-	body    string
-	// text is the typeset body, nil for slides, covers and screens.
+	upright bool   // some letters are never slanted
+	body    string // the content of the main element, as HTML
+	// text describes the body as typeset for paper. It is nil for slides, covers and screens.
 	text *typeset.Text
-	// rightToLeft reports that some text is read from right to left.
+	// rightToLeft is true if some text is read from right to left.
 	rightToLeft bool
 	// lastStyle is a stylesheet after all others, "" for none.
 	lastStyle string
 	// subtitle replaces the subject on the cover. date is the displayed date.
 	subtitle, date string
-	// slides reports that the body is one of slides.
+	// slides is true if the body consists of slides.
 	slides bool
-	// columns reports that the text is in two columns. parts are those of the layout.
+	// columns is true if the text is in two columns. parts are those of the layout.
 	columns bool
 	parts   layout.Parts
-	// chapters are the headings whose pages must be known for the header, the footer or white pages; otherwise
+	// chapters are the headings whose pages must be known for the header, the footer or blank pages; otherwise
 	// nil.
 	chapters []markdown.Heading
 	book     bookSetting
-	headings []markdown.Heading
+	headings []markdown.Heading // all headings of the document
 }
 
 // root returns the start tag of the html element of a page that contains names.
@@ -123,7 +121,7 @@ func (p page) runsBothWays(names themes.Names) bool {
 
 // html returns the complete page, the offsets that sections need, and the names that stylesheets may refer to.
 func (p page) html() (string, offsets, themes.Names) {
-	const stylesheets = 16 << 10 // at most, in most documents
+	const stylesheets = 16 << 10 // bytes at most, in most documents
 	content, l := p.content()
 
 	named := content
@@ -236,7 +234,7 @@ func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []strin
 	// In Chromium a later @page rule overrides an earlier named one, so this sheet goes before the print sheet
 	// with its cover page.
 	paper := p.sheet.FacingCSS(p.book.pages) + p.banners(thisPage, allPages) + bareCSS(names) + p.layoutPages()
-	if ownSheets(p.options, theme) {
+	if hasBuiltinSheets(p.options, theme) {
 		return []string{p.rulesBefore(theme) + paper + theme.Fit(names, shared, p.sheet.Properties()), code}
 	}
 	// A custom stylesheet may use any property and set it anywhere.
@@ -247,15 +245,18 @@ func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []strin
 
 // rulesBefore returns the rules before those of facing pages, header and footer.
 func (p page) rulesBefore(theme themes.Theme) string {
-	if ownSheets(p.options, theme) {
+	if hasBuiltinSheets(p.options, theme) {
 		return p.sheet.CSS()
 	}
 
 	return theme.Tokens() + themes.Properties(p.sheet.Properties()).Rule() + p.sheet.CSS()
 }
 
-// ownSheets reports whether all stylesheets of a page are built in, apart from a code theme.
-func ownSheets(o presswork.Options, theme themes.Theme) bool { return o.CSS == "" && !theme.Custom }
+// hasBuiltinSheets reports whether all stylesheets of a page are built in: no custom theme, no extra stylesheet. A code
+// theme does not count.
+func hasBuiltinSheets(o presswork.Options, theme themes.Theme) bool {
+	return o.CSS == "" && !theme.Custom
+}
 
 // Values of the content property for the number of a page and of all pages, when all pages are printed at once.
 const (
@@ -276,7 +277,7 @@ func (p page) banners(number, total string) string {
 	}
 
 	head := p.bannerContent(header, p.sheet.Top, number, total)
-	if p.runningHeads() && len(p.chapters) > 0 && bannerCapacity(p.sheet, p.sheet.Top) > 0 {
+	if p.hasRunningHeads() && len(p.chapters) > 0 && bannerCapacity(p.sheet, p.sheet.Top) > 0 {
 		head = "counter(page," + runningStyle + ")"
 	}
 

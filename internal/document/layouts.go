@@ -24,12 +24,13 @@ func inColumns(o presswork.Options, output presswork.Output) bool {
 	return o.As == layout.Paper && o.Columns != nil && *o.Columns > 1 && onPages(output)
 }
 
+// onPages reports whether an output has pages of a fixed size.
 func onPages(output presswork.Output) bool {
 	return output != presswork.HTML && output != presswork.EPUB
 }
 
-// layoutOptions returns the options of a document, with the defaults of its layout. A layout may have the title in
-// a field of its own.
+// layoutOptions returns the options of a document: those of the caller, then of the front matter, then of its layout
+// and its deck of slides. It settles the layout auto in matter. A layout may have the title in a field of its own.
 func (c *Converter) layoutOptions(d Document, matter *metadata.FrontMatter) presswork.Options {
 	as := cmp.Or(d.Options.As, matter.Options.As)
 
@@ -58,10 +59,10 @@ func (c *Converter) layoutOptions(d Document, matter *metadata.FrontMatter) pres
 	return o
 }
 
-// layoutFor returns the layout for the fields of front matter or for the kind of a text, or "" for that of other
-// documents. A letter needs an address: without one, little of its layout would be filled.
+// layoutFor chooses the layout by the fields of front matter, or else by the kind of the text. It returns "" for other
+// documents. A letter needs an address, because without one little of its layout would be filled. It is never an EPUB.
 func layoutFor(d Document, fields []frontmatter.Field) string {
-	const certain = 0.5
+	const certain = 0.5 // least probability of the kind
 
 	if name := layout.ByFields(fields); name != "" && (name != layout.Letter || d.Output != presswork.EPUB) {
 		return name
@@ -110,8 +111,8 @@ func (c *Converter) layoutParts(
 	return parts
 }
 
-// layoutPages returns the @page rules of the layout. With a cover there are none: it is
-// the first page.
+// layoutPages returns the @page rules of the layout, which change the first page and the footer. There are none with a
+// cover, which is the first page, or with a footer from the options.
 func (p page) layoutPages() string {
 	if isTrue(p.options.Cover) || p.options.FooterText != nil {
 		return ""
@@ -155,7 +156,7 @@ func textSize(theme themes.Theme, o presswork.Options) float64 {
 	return points * sheet.Point / typeset.BodySize
 }
 
-// typeset writes the body from blocks. made has the generated pieces.
+// typeset sets the body and its text from blocks. made has the generated pieces for the places among them.
 func (p *page) typeset(blocks []block.Block, made contents.Pieces) {
 	p.body, p.text = typeset.Write(blocks, made, typeset.Options{
 		Sheet:    p.sheet,

@@ -58,7 +58,8 @@ func listsOf(
 }
 
 // placeContents inserts the table of contents and, after it, the lists. The contents go where the source has them.
-// Otherwise they go after the cover on pages of their own if they are long, and below the title if not.
+// Otherwise they go after the cover, on pages of their own if they have several entries, and below the title if there
+// is no cover. p gets the pieces for the places; lists are those that only the options request.
 func placeContents(
 	blocks []block.Block,
 	entries []markdown.Heading,
@@ -68,7 +69,7 @@ func placeContents(
 	cover bool,
 	form contents.Form,
 ) []block.Block {
-	const fewEntries = 1 // a page of their own would be white
+	const fewEntries = 1 // a page of their own would be almost empty
 
 	here := markdown.ListPlace("")
 	list := lists

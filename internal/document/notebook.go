@@ -11,7 +11,8 @@ import (
 // isNotebook reports whether a file of that name is a Jupyter notebook.
 func isNotebook(name string) bool { return strings.EqualFold(path.Ext(name), ".ipynb") }
 
-// Source returns the content of the named file as Markdown. Errors: those of notebook.Convert.
+// Source returns the content of the named file as Markdown: that of a notebook converted, any other as it is. Errors:
+// those of notebook.Convert.
 func Source(name string, content []byte) ([]byte, error) {
 	if !isNotebook(name) {
 		return content, nil

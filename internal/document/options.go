@@ -108,6 +108,37 @@ func CheckOptions(o presswork.Options) error {
 		)
 	}
 
+	if err := cmp.Or(checkTexts(o), checkWords(o), checkCitations(o)); err != nil {
+		return err
+	}
+
+	if len(o.CSS) > maxCSS {
+		return invalid("css", "css is larger than %d KB", maxCSS>>10)
+	}
+
+	if err := csscost.Check(o.CSS, 0, ""); err != nil {
+		return err.WithParam("options.css")
+	}
+
+	if c := o.Columns; c != nil && (*c < 1 || *c > 2) {
+		return invalid("columns", "columns %d is not allowed; allowed: 1, 2", *c)
+	}
+
+	if r := o.Resolution; r != nil && (*r < minResolution || *r > maxResolution) {
+		return invalid("resolution", "resolution %d is not allowed; allowed: %d to %d pixels to the inch",
+			*r, minResolution, maxResolution)
+	}
+
+	if o.Outline != nil && *o.Outline && o.Tagged != nil && !*o.Tagged {
+		return invalid("outline",
+			"outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false")
+	}
+
+	return nil
+}
+
+// checkTexts returns an error for free texts that are too long, for unknown placeholders and for a malformed language.
+func checkTexts(o presswork.Options) error {
 	for name, text := range map[string]*string{"header_text": o.HeaderText, "footer_text": o.FooterText} {
 		if text != nil {
 			if err := checkBanner(name, *text); err != nil {
@@ -126,14 +157,16 @@ func CheckOptions(o presswork.Options) error {
 
 	if o.Lang != "" {
 		if _, err := language.Parse(o.Lang); err != nil || len(o.Lang) > 35 {
-			return invalid(
-				"lang",
-				"lang %q is not a BCP 47 language tag; write \"en\", \"de-CH\" or the like",
-				input.Short(o.Lang),
-			)
+			return invalid("lang", "lang %q is not a BCP 47 language tag; write \"en\", \"de-CH\" or the like",
+				input.Short(o.Lang))
 		}
 	}
 
+	return nil
+}
+
+// checkWords returns an error for an option whose value is not one of its words.
+func checkWords(o presswork.Options) error {
 	if o.CodeTheme != "" && !slices.Contains(codestyle.Names(), o.CodeTheme) {
 		styles := codestyle.Names()
 
@@ -141,50 +174,14 @@ func CheckOptions(o presswork.Options) error {
 			input.DidYouMean(o.CodeTheme, styles), strings.Join(styles, ", "))
 	}
 
-	if o.Footnotes != "" && o.Footnotes != "page" && o.Footnotes != "end" {
-		return invalid(
-			"footnotes",
-			"footnotes %q is not allowed%s; allowed: page, end",
-			input.Short(o.Footnotes),
-			input.DidYouMean(o.Footnotes, []string{"page", "end"}),
-		)
-	}
-
-	if o.Numbering != "" && o.Numbering != "document" && o.Numbering != markdown.ByChapter {
-		return invalid(
-			"numbering",
-			"numbering %q is not allowed%s; allowed: document, chapter",
-			input.Short(o.Numbering),
-			input.DidYouMean(o.Numbering, []string{"document", markdown.ByChapter}),
-		)
-	}
-
-	if err := checkCitations(o); err != nil {
-		return err
-	}
-
-	if len(o.CSS) > maxCSS {
-		return invalid("css", "css is larger than %d KB", maxCSS>>10)
-	}
-
-	if err := csscost.Check(o.CSS, 0, ""); err != nil {
-		return err.WithParam("options.css")
-	}
-
-	if dialects := dialect.Names(); o.Markdown != "" && !slices.Contains(dialects, o.Markdown) {
-		return invalid("markdown", "markdown %q is not allowed%s; allowed: %s", input.Short(o.Markdown),
-			input.DidYouMean(o.Markdown, dialects), strings.Join(dialects, ", "))
-	}
-
-	if o.RawHTML != "" && o.RawHTML != "sanitized" && o.RawHTML != "escaped" {
-		return invalid("raw_html", "raw_html %q is not allowed%s; allowed: sanitized, escaped", input.Short(o.RawHTML),
-			input.DidYouMean(o.RawHTML, []string{"sanitized", "escaped"}))
-	}
-
 	for _, word := range []struct {
 		name, value string
 		allowed     []string
 	}{
+		{"footnotes", o.Footnotes, []string{"page", "end"}},
+		{"numbering", o.Numbering, []string{"document", markdown.ByChapter}},
+		{"markdown", o.Markdown, dialect.Names()},
+		{"raw_html", o.RawHTML, []string{"sanitized", "escaped"}},
 		{"as", o.As, append([]string{asAuto, "document", asBook, "slides"}, layout.Names()...)},
 		{"density", o.Density, themes.Densities()},
 		{"chapter_start", o.ChapterStart, []string{"continue", "page", "right"}},
@@ -196,35 +193,19 @@ func CheckOptions(o presswork.Options) error {
 		}
 	}
 
-	if c := o.Columns; c != nil && (*c < 1 || *c > 2) {
-		return invalid("columns", "columns %d is not allowed; allowed: 1, 2", *c)
-	}
-
-	if r := o.Resolution; r != nil && (*r < minResolution || *r > maxResolution) {
-		return invalid(
-			"resolution",
-			"resolution %d is not allowed; allowed: %d to %d pixels to the inch",
-			*r,
-			minResolution,
-			maxResolution,
-		)
-	}
-
-	if o.Outline != nil && *o.Outline && o.Tagged != nil && !*o.Tagged {
-		return invalid(
-			"outline",
-			"outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false",
-		)
-	}
-
 	return nil
 }
 
 // checkCitations returns an error for file names that a document cannot have, and for unknown styles.
 func checkCitations(o presswork.Options) error {
-	const most = 20 // files
-	if len(o.Bibliography) > most {
-		return invalid("bibliography", "bibliography names %d files; at most %d are allowed", len(o.Bibliography), most)
+	const maxFiles = 20
+	if len(o.Bibliography) > maxFiles {
+		return invalid(
+			"bibliography",
+			"bibliography names %d files; at most %d are allowed",
+			len(o.Bibliography),
+			maxFiles,
+		)
 	}
 
 	for _, name := range o.Bibliography {
@@ -242,26 +223,25 @@ func checkCitations(o presswork.Options) error {
 	}
 
 	if styles := markdown.CitationStyles(); !slices.Contains(styles, o.CSL) {
-		return invalid(
-			"csl",
-			"csl %q does not exist%s; allowed: %s, or a .csl file that comes with the document",
-			input.Short(o.CSL),
-			input.DidYouMean(o.CSL, styles),
-			strings.Join(styles, ", "),
-		)
+		return invalid("csl", "csl %q does not exist%s; allowed: %s, or a .csl file that comes with the document",
+			input.Short(o.CSL), input.DidYouMean(o.CSL, styles), strings.Join(styles, ", "))
 	}
 
 	return nil
 }
 
+// invalid returns the error InvalidOption for the option with this name.
 func invalid(name, format string, args ...any) error {
 	return fault.Errorf(fault.InvalidOption, "%s", fmt.Sprintf(format, args...)).WithParam("options." + name)
 }
 
-func isTrue(b *bool) bool   { return b != nil && *b }
+// isTrue reads an option that is false by default.
+func isTrue(b *bool) bool { return b != nil && *b }
+
+// notFalse reads an option that is true by default.
 func notFalse(b *bool) bool { return b == nil || *b }
 
-// over returns o with the fields of base where o sets none. Margins are combined side by side.
+// over returns o with the fields of base where o sets none. Each side of the margins counts as a field.
 func over(o, base presswork.Options) presswork.Options {
 	layer(reflect.ValueOf(&o).Elem(), reflect.ValueOf(base))
 	return o

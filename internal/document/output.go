@@ -22,7 +22,7 @@ import (
 // pointsPerMM is the number of typographic points in a millimetre.
 const pointsPerMM = 72 / 25.4
 
-// letterOutputs is the message for a letter as a book.
+// letterOutputs is the error message for a letter as an EPUB.
 const letterOutputs = `as "letter" goes with the outputs pdf, html and png; epub is for books`
 
 // CheckOutput returns an error for an unknown output, and for an output that cannot satisfy the options and the
@@ -89,7 +89,8 @@ func (p picturesPlan) make(ctx context.Context, c *Converter, d Composed) (Made,
 	return made, err
 }
 
-// planned sets the plan of a document: that of the PDF, or of pictures of its pages.
+// planned sets the plan of a document, that of the PDF or of pictures of its pages, and the key. finish is that of the
+// plan.
 func (c *Converter) planned(d Composed, pdf pdfPlan, finish pack.Finish, o presswork.Options) Composed {
 	if d.plan = pdf; d.Output == presswork.PNG {
 		d.plan = picturesPlan{pdf, resolutionOf(o)}
@@ -121,7 +122,8 @@ func archive(pictures [][]byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// PictureName returns the name of the picture of a page: page-07.png. pages is the number of pages.
+// PictureName returns the file name of the picture of a page: "page-07.png" for the name "page" and page 7 of 12. Names
+// of the same document sort by page.
 func PictureName(name string, page, pages int) string {
 	return fmt.Sprintf("%s-%0*d.png", name, len(strconv.Itoa(pages)), page)
 }
@@ -160,7 +162,8 @@ type Composed struct {
 	plan   plan
 }
 
-// plan makes the output of a composed document.
+// plan makes the output of a composed document. Each output has its own: printPlan, slidePlan, picturesPlan, webPlan,
+// bookPlan.
 type plan interface {
 	// make returns the finished document with all warnings. Errors: those of Converter.Make.
 	make(ctx context.Context, c *Converter, d Composed) (Made, error)
@@ -211,7 +214,8 @@ func (c *Converter) Print(ctx context.Context, d Composed) (Result, error) {
 	return r, nil
 }
 
-// judge returns all warnings of a document. found are those found since it was composed. Errors: StrictFindings.
+// judge returns all warnings of a document. found are those found since it was composed. With the option strict, any
+// warning is the error StrictFindings.
 func (d Composed) judge(found []fault.Warning) ([]fault.Warning, error) {
 	all := slices.Concat(d.Warnings, found)
 	if d.strict && len(all) > 0 {
@@ -221,9 +225,9 @@ func (d Composed) judge(found []fault.Warning) ([]fault.Warning, error) {
 	return all, nil
 }
 
-// strictFindings returns the error for these warnings.
+// strictFindings returns the error for these warnings. Its message has the first ones.
 func strictFindings(warnings []fault.Warning) error {
-	const shown = 5
+	const shown = 5 // warnings
 	var b strings.Builder
 
 	for i, w := range warnings {
@@ -251,7 +255,7 @@ func (d Composed) Standalone() string {
 	return d.Page.HTML[:at] + policyMeta + d.Page.HTML[at:]
 }
 
-// quartoFormats returns the names that Quarto has for an output.
+// quartoFormats returns the names that Quarto has for an output. Content for other formats is left out.
 func quartoFormats(output presswork.Output) []string {
 	switch output {
 	case presswork.HTML:

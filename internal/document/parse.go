@@ -16,7 +16,8 @@ import (
 	"presswork/themes"
 )
 
-// parse parses the document, with its Parts after it.
+// parse renders the Markdown of the document, with its Parts after it. Errors: those of markdown.Renderer.Parse and of
+// check, with the name of the part, and ContentTooComplex for too many parts together.
 func (c *Converter) parse(
 	ctx context.Context,
 	d Document,
@@ -51,7 +52,7 @@ func (c *Converter) parse(
 		part := d
 		part.Path, part.Folder, part.Filename = p.Path, p.Folder, ""
 		part.Asset, part.Include, part.Place = p.Asset, p.Include, p.Place
-		whole := sources[0].Options.Variable
+		shared := sources[0].Options.Variable
 		s := source(part, matter, cmp.Or(matter.Options.Title, p.Title))
 		own := s.Options.Variable
 		// A part may also use the variables of the first document, whose front matter applies to all parts.
@@ -60,7 +61,7 @@ func (c *Converter) parse(
 				return value, true
 			}
 
-			return whole(kind, name)
+			return shared(kind, name)
 		}
 		s.Appendix, s.Options.Shift, s.Options.BookPart = p.Appendix, p.Shift, p.BookPart
 		sources = append(sources, s)
@@ -68,12 +69,8 @@ func (c *Converter) parse(
 
 	whole, err := merge.Parse(ctx, c.markdown.Parse, sources)
 	if err == nil && whole.Parts > maxDivided {
-		err = fault.Errorf(
-			fault.ContentTooComplex,
-			"the files have %d parts together; at most %d are allowed",
-			whole.Parts,
-			maxDivided,
-		)
+		err = fault.Errorf(fault.ContentTooComplex, "the files have %d parts together; at most %d are allowed",
+			whole.Parts, maxDivided)
 	}
 
 	return whole, err
@@ -84,7 +81,7 @@ func (c *Converter) parse(
 func variables(
 	matter metadata.FrontMatter, include func(name string) ([]byte, error),
 ) func(kind, name string) (string, bool) {
-	read := sync.OnceValue(func() map[string]string {
+	fromFile := sync.OnceValue(func() map[string]string {
 		if include == nil {
 			return nil
 		}
@@ -98,16 +95,16 @@ func variables(
 		return metadata.Values(fields)
 	})
 
-	values := sync.OnceValue(func() map[string]string { return metadata.Values(matter.Fields) })
+	fromMatter := sync.OnceValue(func() map[string]string { return metadata.Values(matter.Fields) })
 
 	return func(kind, name string) (value string, ok bool) {
 		switch kind {
 		case quarto.Var:
-			value, ok = read()[name]
+			value, ok = fromFile()[name]
 		case quarto.Param:
-			value, ok = values()["params."+name]
+			value, ok = fromMatter()["params."+name]
 		default:
-			value, ok = values()[name]
+			value, ok = fromMatter()[name]
 		}
 
 		return value, ok

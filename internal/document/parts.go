@@ -21,19 +21,15 @@ const maxDivided = 1_000_000
 // divisible reports whether a document may be printed in sections. Its stylesheets must not depend on the number of
 // pages or blocks before an element. All pages must have the header and footer.
 func (c *Converter) divisible(o presswork.Options, theme themes.Theme, names themes.Names) bool {
-	return c.idle != nil && ownSheets(o, theme) && !names.HasClass("no-header") && !names.HasClass("no-footer")
+	return c.idle != nil && hasBuiltinSheets(o, theme) && !names.HasClass("no-header") && !names.HasClass("no-footer")
 }
 
 // tooMuchAtOnce returns the error of a document with too many elements for one print. why says why it cannot be
 // printed in sections.
 func tooMuchAtOnce(parts int, why string) *fault.Error {
-	return fault.Errorf(
-		fault.ContentTooComplex,
+	return fault.Errorf(fault.ContentTooComplex,
 		"the document is too much to print at once: it has %d parts; at most %d are allowed where %s",
-		parts,
-		markdown.MaxParts,
-		why,
-	)
+		parts, markdown.MaxParts, why)
 }
 
 // printSections prints a document in sections. It returns nil if the document should be printed at once. Errors:
@@ -53,11 +49,9 @@ func (p *printing) printSections(ctx context.Context) (*pdffile.File, error) {
 	}
 
 	for {
-		whole, err := sections.Print(
-			ctx,
-			p.divided(),
-			sections.Printer{Print: p.printer.Print, Idle: p.idle, Log: p.log},
-		)
+		printer := sections.Printer{Print: p.printer.Print, Idle: p.idle, Log: p.log}
+
+		whole, err := sections.Print(ctx, p.divided(), printer)
 		if whole == nil || err != nil || !p.footnotes {
 			return whole, err
 		}
@@ -67,6 +61,7 @@ func (p *printing) printSections(ctx context.Context) (*pdffile.File, error) {
 			return whole, nil // without anchors the places of the notes cannot be checked
 		}
 
+		// Print again, with the notes that are not on the page of their reference at the end of the document.
 		notes := arrange.Misplaced(pages)
 		if len(notes) == 0 {
 			return whole, nil

@@ -22,6 +22,8 @@ func (c *Converter) Preview(ctx context.Context, theme string) (Composed, error)
 	}
 	composed, err := plain.compose(ctx, sampleIn(theme))
 
+	// Only a sample with diagrams needs the browser. It keeps the key of the page without them, which depends on no
+	// browser.
 	undrawn := func(w fault.Warning) bool { return w.Code == fault.DiagramFailed }
 	if err != nil || c.diagrams == nil || !slices.ContainsFunc(composed.Warnings, undrawn) {
 		return composed, err
@@ -39,6 +41,7 @@ func (c *Converter) PreviewSheet(ctx context.Context, theme string) (printable.P
 	return c.FirstSheet(ctx, sampleIn(theme))
 }
 
+// sampleIn returns the sample document in a theme.
 func sampleIn(theme string) Document {
 	return Document{Content: themes.Sample(), Theme: theme, Filename: "sample.md"}
 }

@@ -22,10 +22,11 @@ type pdfPlan interface {
 	plan
 	// print prints the document and packs the PDF. It returns the warnings of the print.
 	print(ctx context.Context, c *Converter, d Composed) (Result, error)
+	// onSheet returns the part of the plan that all PDFs have.
 	onSheet() paper
 }
 
-// paper has the common fields of the plans of documents and slides.
+// paper has the common fields of the plans of documents and slides. It implements onSheet for them.
 type paper struct {
 	// finish says how the print is packed.
 	finish pack.Finish
@@ -36,6 +37,7 @@ type paper struct {
 	preflight preflight.Check
 }
 
+// paper returns the common fields of a plan for the page p of a source. The caller sets preflight.
 func (c *Converter) paper(s source, p page) paper {
 	return paper{finish: finishOf(s.Document, p.options, s.body, c.epoch), sheet: p.sheet, background: p.background()}
 }
@@ -47,7 +49,7 @@ type printPlan struct {
 	paper
 	// revision is nil if the page does not depend on its own print.
 	revision *revision
-	// footnotes means that notes are at the foot of pages.
+	// footnotes is true if notes are at the foot of pages.
 	footnotes bool
 	parts     int // as markdown.MaxParts counts them
 	// text is nil if the document cannot be printed in sections; banners are page.banners.
@@ -93,7 +95,7 @@ type printing struct {
 	Composed
 	printPlan
 
-	notesMoved int // how often footnotes did not come to stand at the foot of their page
+	notesMoved int // prints in which a footnote was not on the page of its reference
 }
 
 // printWhole prints the document in one piece, and packs it.
@@ -117,11 +119,8 @@ func (p *printing) printWhole(ctx context.Context) (Result, error) {
 	return r, nil
 }
 
-// check inspects a print for defects.
-func (p paper) check(
-	ctx context.Context,
-	c *Converter,
-	d Composed,
+// check inspects a print for defects. read returns the print; it is called only if the document may have defects.
+func (p paper) check(ctx context.Context, c *Converter, d Composed,
 	read func() (*pdffile.File, error),
 ) []fault.Warning {
 	found, err := p.preflight.Inspect(ctx, d.Page.HTML, read)
@@ -132,7 +131,8 @@ func (p paper) check(
 	return found
 }
 
-// printPage prints the page. If notes are not at the foot of their pages, it prints again without them there.
+// printPage prints the page. If notes are not on the page of their reference, it prints again with these notes at the
+// end.
 func (p *printing) printPage(ctx context.Context) ([]byte, error) {
 	for {
 		printed, err := p.printRevised(ctx)
@@ -187,7 +187,7 @@ func (c *Converter) PrintPage(ctx context.Context, page printable.Page, m pack.M
 	return c.pack(ctx, printed, m, pack.Finish{})
 }
 
-// Pack reduces the print of a page that was not composed. It sets the title and, unless level is nil, makes the
+// Pack compresses the print of a page that was not composed. It sets the title and, unless level is nil, makes the
 // file PDF/A of that level. Errors: RenderFailed.
 func (c *Converter) Pack(
 	ctx context.Context,
@@ -208,7 +208,7 @@ func (c *Converter) Pack(
 func (c *Converter) pack(ctx context.Context, printed []byte, m pack.Meta, f pack.Finish) (Result, error) {
 	p, err := pack.Pack(printed, m, f)
 	switch {
-	case err != nil && (f.PDFA != "" || len(f.Sources) > 0 || f.Password != ""): // it is of no use without
+	case err != nil && (f.PDFA != "" || len(f.Sources) > 0 || f.Password != ""): // the caller requires these
 		return Result{}, unfinished(f, err)
 	case err != nil:
 		// A PDF of an unexpected form is still a PDF: it is returned as the browser made it.
@@ -253,10 +253,11 @@ func preflightOf(d Document, o presswork.Options, p page, widest float64) prefli
 	return check
 }
 
-// textArea returns the area of a page for text, in points. It is the area inside the margins with a small
-// tolerance for content that overhangs on purpose. Lines that are too long overflow at their end.
+// textArea returns the area of a page for text. It is the area inside the margins with a small tolerance for content
+// that overhangs on purpose. Lines that are too long overflow at their end, so the area is open at their start. width
+// and height are the size of the page in points.
 func textArea(s sheet.Sheet, page int, width, height float64, rtl bool) *inspect.Area {
-	const tolerance = 6
+	const tolerance = 6 // points
 	const legible = 3.5 // points
 
 	left, right := s.Sides(page, rtl)

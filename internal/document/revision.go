@@ -13,23 +13,23 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// revision holds the content of a page that depends on its print: the numbers in its contents, and chapter titles
-// in header and footer.
+// revision holds the content of a page that depends on its print: page numbers, chapter titles in header and footer,
+// and blank pages before chapters. The page has places for them: a style element and elements with the attribute
+// data-fill. From the pages of all anchors in a layout pass, texts makes the content for the next print.
 type revision struct {
 	// chapters are those that the header or footer names, otherwise nil.
 	chapters []markdown.Heading
-	// sections are those that running heads name, and tops the chapters among them. opening means that chapters
-	// begin on new pages.
+	// sections are those that running heads name, and tops the chapters among them. opening is true if chapters begin
+	// on new pages.
 	sections []markdown.Heading
 	tops     map[string]bool
 	opening  bool
-	// leaves are white pages that may be needed. shown has the ids of those in the last print that was read, and
+	// leaves are blank pages that may be needed. shown has the ids of those in the last print that was read, and
 	// blank has their page numbers.
 	leaves []typeset.Leaf
 	shown  map[string]bool
 	blank  map[int]bool
-	// contents are the entries of the table of contents, of the lists and of the
-	// index, in the order of the page.
+	// contents are the entries of the table of contents, of the lists and of the index, in the order of the page.
 	contents []contents.PageOf
 }
 
@@ -44,7 +44,7 @@ func (p page) revision() *revision {
 		r.chapters = p.chapters
 	}
 
-	if p.runningHeads() {
+	if p.hasRunningHeads() {
 		r.sections, r.tops = sectionsOf(p.headings)
 	}
 
@@ -55,7 +55,7 @@ func (p page) revision() *revision {
 func (p page) fillsStyle() bool { return len(p.chapters) > 0 }
 
 // texts reads a print of all pages. It returns the texts of the page's elements with a data-fill attribute, in
-// document order.
+// document order. The first is the rules of the style element, if the page has one. Errors: those of package pdffile.
 func (r *revision) texts(printed []byte) ([]string, error) {
 	f, err := pdffile.Read(printed)
 	if err != nil {
@@ -85,7 +85,8 @@ func (r *revision) texts(printed []byte) ([]string, error) {
 	return append(texts, r.numbers(pages)...), nil
 }
 
-// running returns the names of chapters and sections in the header and footer of each page.
+// running returns the counter styles that write the names of chapters and sections in the header and footer of each
+// page. Chromium has no other content in margin boxes that depends on the page.
 func (r *revision) running(pages map[string]int, total int, blank map[int]bool) (styles []sections.CounterStyle) {
 	if len(r.chapters) > 0 {
 		styles = append(
@@ -107,8 +108,7 @@ func (r *revision) numbers(pages map[string]int) []string { return contents.Numb
 // maxRunningTitle is the most characters of a chapter's title in a header or footer.
 const maxRunningTitle = 90
 
-// chapterStyle is the counter style that turns a page's number into the title
-// of the chapter on it.
+// chapterStyle is the counter style that turns a page's number into the title of the chapter on it.
 const chapterStyle = "presswork-chapter"
 
 // chaptersOf returns the headings that begin a chapter: those of level 1. If there is a single leading heading of
@@ -119,7 +119,7 @@ func chaptersOf(headings []markdown.Heading) []markdown.Heading {
 		body = headings[1:]
 	}
 
-	top := 7
+	top := 7 // below the lowest level, 6
 	for _, h := range body {
 		top = min(top, h.Level)
 	}
@@ -181,9 +181,9 @@ func (p page) arrangement() string {
 	const pixels = 96 / 25.4 // to the millimetre
 	s := p.sheet
 	beside, above, below := s.Strips()
-	layout := func(mm float64) float64 { return mm * pixels / s.Scale }
+	cssPixels := func(mm float64) float64 { return mm * pixels / s.Scale }
 	// Chromium lays pages out in 64ths of a pixel, on an area of whole pixels.
-	area := func(mm float64) float64 { return math.Ceil(math.Floor(layout(mm)*64) / 64) }
+	area := func(mm float64) float64 { return math.Ceil(math.Floor(cssPixels(mm)*64) / 64) }
 
 	between := 0.0
 	if p.columns {
@@ -193,17 +193,16 @@ func (p page) arrangement() string {
 	return arrange.Call(arrange.Settings{
 		Width:    area(s.TextWidth() + 2*beside),
 		Height:   area(s.TextHeight() + above + below),
-		Top:      layout(above),
-		Bottom:   layout(below),
+		Top:      cssPixels(above),
+		Bottom:   cssPixels(below),
 		Between:  between,
-		Gap:      layout(s.Left + s.Right),
+		Gap:      cssPixels(s.Left + s.Right),
 		Smallest: arrange.SmallestPicture,
 		Notes:    notes,
 	})
 }
 
-// misplacedNotes returns the notes of a print that arrange.Misplaced finds, or none if the print
-// cannot be read.
+// misplacedNotes returns the notes of a print that arrange.Misplaced finds, or none if the print cannot be read.
 func misplacedNotes(printed []byte) []string {
 	f, err := pdffile.Read(printed)
 	if err != nil {
@@ -218,11 +217,11 @@ func misplacedNotes(printed []byte) []string {
 	return arrange.Misplaced(pages)
 }
 
-// keepAtEnd places misplaced notes at the end of the document in the next print: the pages did
-// not break where the script expected them to. After some prints, it does so with all notes.
+// keepAtEnd places misplaced notes at the end of the document in the next print. Pages broke elsewhere than the script
+// had expected. After three prints with misplaced notes, it places all notes there.
 func (p *printing) keepAtEnd(ctx context.Context, notes []string) {
-	const mostPrints = 3
-	if p.notesMoved++; p.notesMoved > mostPrints {
+	const maxPrints = 3
+	if p.notesMoved++; p.notesMoved > maxPrints {
 		p.log.WarnContext(ctx, "all footnotes moved to the end of the document: unexpected page breaks")
 		p.Page.Prepare, p.footnotes = "", false
 

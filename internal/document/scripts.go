@@ -7,7 +7,8 @@ import (
 	"presswork/themes"
 )
 
-// withScripts returns a theme whose typefaces are, after the first, those of the system for the scripts of texts.
+// withScripts returns a theme with further typefaces for the scripts of texts, such as Arabic or Han. They are system
+// fonts, and stand after the first typeface of each list.
 func withScripts(t themes.Theme, lang string, texts ...string) themes.Theme {
 	families := fonts.ForScripts(lang, texts...)
 	if len(families) == 0 {
@@ -18,7 +19,7 @@ func withScripts(t themes.Theme, lang string, texts ...string) themes.Theme {
 	changes := map[string]string{}
 
 	for _, name := range []string{"--font-body", "--font-heading", "--font-cover", "--quote-font", "--table-head-font"} {
-		// The next ones, such as DejaVu Sans Mono, have some of the letters.
+		// The other typefaces of the list, such as DejaVu Sans Mono, have some of the letters, so the new ones go before.
 		if first, rest, found := strings.Cut(t.Token(name), ","); found {
 			changes[name] = first + ", " + more + "," + rest
 		}

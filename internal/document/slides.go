@@ -91,10 +91,10 @@ type slide struct {
 	number  int
 	root    *xhtml.Node // its content
 	heading []*xhtml.Node
-	kind    string
-	bg      string // the pictures behind it, HTML
-	side    string // where they stand: "", left or right
-	share   string // of the width
+	kind    string // cover, section, full, image, statement, code, table or content
+	bg      string // the background pictures as HTML, "" for none
+	side    string // the side of the slide that they take: left or right, "" for the whole slide
+	share   string // the part of the width that they take, in percent; "" for the default of the stylesheet
 }
 
 // deck is a document as slides.
@@ -105,12 +105,11 @@ type deck struct {
 	slides []slide
 }
 
-// deckOf cuts a rendered document into slides.
+// deckOf cuts a rendered document into slides. It leaves out slides without content, picture and notes.
 func deckOf(p page, head titleBlock, marp metadata.Deck, body markdown.Document) deck {
 	d := deck{page: p, head: head, marp: marp}
 
-	parts := body.SlideHTML()
-	for i, part := range parts {
+	for i, part := range body.SlideHTML() {
 		s := slide{root: &xhtml.Node{Type: xhtml.ElementNode, Data: "div", DataAtom: atom.Div}}
 		if i < len(body.Slides) {
 			s.Slide = body.Slides[i]
@@ -119,11 +118,9 @@ func deckOf(p page, head titleBlock, marp metadata.Deck, body markdown.Document)
 		if len(s.Classes) == 0 {
 			s.Classes = markdown.SlideClasses(marp.Class)
 		}
-		// Content that has been rendered can be parsed.
-		nodes, _ := xhtml.ParseFragment(
-			strings.NewReader(part),
-			&xhtml.Node{Type: xhtml.ElementNode, Data: "body", DataAtom: atom.Body},
-		)
+		body := &xhtml.Node{Type: xhtml.ElementNode, Data: "body", DataAtom: atom.Body}
+
+		nodes, _ := xhtml.ParseFragment(strings.NewReader(part), body) // content that has been rendered can be parsed
 		for _, n := range nodes {
 			s.root.AppendChild(n)
 		}
@@ -133,13 +130,14 @@ func deckOf(p page, head titleBlock, marp metadata.Deck, body markdown.Document)
 			continue
 		}
 		s.number = len(d.slides) + 1
-		s.sort(s.number == 1)
+		s.classify(s.number == 1)
 		d.slides = append(d.slides, s)
 	}
 
 	return d
 }
 
+// empty reports whether the slide has no content besides its heading.
 func (s *slide) empty() bool { return len(blocksOf(s.root)) == 0 }
 
 // blocksOf returns the elements of a slide's content.
@@ -159,8 +157,8 @@ var (
 	pictureSize  = lazyregexp.New(`^(w|width|h|height):([0-9]{1,4})(?:px)?$`)
 )
 
-// takePictures evaluates Marp's keywords in the descriptions of images. bg puts an image behind the slide or
-// beside its text; w:300 and h:200 are its size.
+// takePictures evaluates Marp's keywords in the descriptions of images. bg makes an image the background of the slide
+// or of one side; w:300 and h:200 are its size in pixels.
 func (s *slide) takePictures() {
 	var behind []*xhtml.Node
 	fit := ""
@@ -169,7 +167,7 @@ func (s *slide) takePictures() {
 		if n.DataAtom != atom.Img {
 			continue
 		}
-		sized(n)
+		setSize(n)
 		words := strings.Fields(attributeOf(n, "alt"))
 		var rest []string
 		bg := false
@@ -205,8 +203,8 @@ func (s *slide) takePictures() {
 		parent := n.Parent
 		parent.RemoveChild(n)
 
-		for parent.FirstChild == nil && (parent != s.root ||
-			parent.DataAtom == atom.P && strings.TrimSpace(textOfNode(parent)) == "") {
+		// Remove the elements around it that are empty now.
+		for parent != s.root && parent.FirstChild == nil {
 			up := parent.Parent
 			up.RemoveChild(parent)
 			parent = up
@@ -230,8 +228,8 @@ func (s slide) shareStyle() string {
 	return "--bg:" + s.share + "%"
 }
 
-// sized sets the proportions of an image from its bytes, because the text is measured before the image is decoded.
-func sized(n *xhtml.Node) {
+// setSize sets the size of an embedded image from its bytes, because the text is measured before the image is decoded.
+func setSize(n *xhtml.Node) {
 	src := attributeOf(n, "src")
 	if attributeOf(n, "width") != "" || attributeOf(n, "height") != "" || !strings.HasPrefix(src, "data:") {
 		return
@@ -248,15 +246,15 @@ func sized(n *xhtml.Node) {
 	}
 }
 
-// sort determines the kind of the slide and removes its heading from the content.
-func (s *slide) sort(first bool) {
+// classify determines the kind of the slide by its content, and moves its leading heading from the content to heading.
+func (s *slide) classify(first bool) {
 	blocks := blocksOf(s.root)
 	for len(blocks) > 0 && isHeadingNode(blocks[0]) && len(s.heading) == 0 {
 		s.heading = append(s.heading, blocks[0])
 		s.root.RemoveChild(blocks[0])
 		blocks = blocks[1:]
 	}
-	short := func(n *xhtml.Node, most int) bool { return len([]rune(textOfNode(n))) <= most }
+	short := func(n *xhtml.Node, characters int) bool { return len([]rune(textOfNode(n))) <= characters }
 
 	onlyText := true
 	for _, b := range blocks {
@@ -321,7 +319,7 @@ func captionless(n *xhtml.Node) string {
 	return b.String()
 }
 
-// notes returns the notes that become comments on the pages of their slides.
+// notes returns the speaker notes, which become comments on the pages of their slides.
 func (d deck) notes() (notes []pack.Note) {
 	for _, s := range d.slides {
 		if s.Notes != "" {

@@ -18,7 +18,7 @@ type slidesPlan struct {
 
 	// lines are where the slides begin in the source, 0 for a generated one.
 	lines []int
-	// noted has the slides that are followed by a page of notes.
+	// noted has the numbers of the slides that are followed by a page of notes.
 	noted map[int]bool
 }
 
@@ -35,15 +35,15 @@ func (s source) deck() deck {
 	return d
 }
 
-// show sets the body to slides.
-func (p *page) show(body string) {
+// setSlides sets the body to slides. They have their own cover.
+func (p *page) setSlides(body string) {
 	p.options.Cover, p.body, p.rightToLeft = nil, body, direction.HasRTL(body)
 }
 
 // composeWebSlides composes slides as an HTML file.
 func (c *Converter) composeWebSlides(s source) Composed {
 	p := s.page
-	p.show(s.deck().body(false))
+	p.setSlides(s.deck().body(false))
 
 	return c.webPage(s, p)
 }
@@ -60,7 +60,7 @@ func (c *Converter) composeSlides(s source) Composed {
 			}
 		}
 	}
-	p.show(deck.body(len(noted) > 0))
+	p.setSlides(deck.body(len(noted) > 0))
 
 	composed := s.composed()
 	composed.Page = printable.Page{Sheet: p.sheet.ForPrinter(), Prepare: fitSlides}
@@ -103,7 +103,7 @@ func (p slidesPlan) print(ctx context.Context, c *Converter, d Composed) (Result
 	return r, nil
 }
 
-// crowded returns warnings about slides that continue on another page.
+// crowded returns warnings about slides that continue on another page. total is the number of pages of the print.
 func (p slidesPlan) crowded(printed []byte, total int) (warnings []fault.Warning) {
 	f, err := pdffile.Read(printed)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 func (d deck) body(notePages bool) string {
 	var w markup.Writer
 	if len(d.slides) > 1 {
-		w.Open("nav hidden") // by these, the pages of slides are known
+		w.Open("nav hidden") // Chromium writes the pages of linked elements into the PDF
 
 		for _, s := range d.slides {
 			w.Element("a", "", "href", "#"+s.id())
@@ -47,10 +47,10 @@ func (d deck) body(notePages bool) string {
 	return w.String()
 }
 
-// id is the anchor of a slide.
+// id returns the anchor of a slide.
 func (s slide) id() string { return "slide-" + strconv.Itoa(s.number) }
 
-// content is the slide's content as HTML.
+// content returns the slide's content as HTML.
 func (s slide) content() string { return rendered(slices.Collect(s.root.ChildNodes())...) }
 
 // write writes a slide: background, heading, content and foot.
@@ -72,7 +72,7 @@ func (d deck) write(w *markup.Writer, s slide) {
 	w.Raw("</section>\n")
 }
 
-// writeFoot writes header or footer and the number.
+// writeFoot writes the header and the footer as one line, and the number of the slide.
 func (d deck) writeFoot(w *markup.Writer, s slide) {
 	o := d.page.options
 	text := ""
@@ -194,16 +194,18 @@ func textOfNode(n *xhtml.Node) string {
 func rendered(nodes ...*xhtml.Node) string {
 	var b strings.Builder
 	for _, n := range nodes {
-		_ = xhtml.Render(&b, n) // a strings.Builder takes everything
+		_ = xhtml.Render(&b, n) // a write to memory cannot fail
 	}
 
 	return b.String()
 }
 
+// isHeadingNode reports whether an element is a heading of level 1 to 3, which may be the title of a slide.
 func isHeadingNode(n *xhtml.Node) bool {
 	return n.DataAtom == atom.H1 || n.DataAtom == atom.H2 || n.DataAtom == atom.H3
 }
 
+// hasClassOf reports whether an element has a class.
 func hasClassOf(n *xhtml.Node, class string) bool {
 	return strings.Contains(" "+attributeOf(n, "class")+" ", " "+class+" ")
 }

@@ -38,7 +38,8 @@ func titleAbove(matter metadata.FrontMatter, o presswork.Options) string {
 	return pdffile.OneLine(o.Title)
 }
 
-// authorsOf returns the authors of the front matter if one has more than a name and no option names others.
+// authorsOf returns the authors of the front matter if one has more than a name. It returns nil if author, the line
+// that the options give, names others.
 func authorsOf(matter metadata.FrontMatter, author string) []metadata.Author {
 	var names []string
 	more := false
@@ -60,11 +61,8 @@ func (c *Converter) abstract(ctx context.Context, matter metadata.FrontMatter, l
 	if matter.Abstract == "" {
 		return "", nil
 	}
-	body, err := c.markdown.Parse(
-		ctx,
-		[]byte(matter.Abstract),
-		markdown.Options{FirstLine: matter.Lines["abstract"], EscapeHTML: true, Lang: lang},
-	)
+	settings := markdown.Options{FirstLine: matter.Lines["abstract"], EscapeHTML: true, Lang: lang}
+	body, err := c.markdown.Parse(ctx, []byte(matter.Abstract), settings)
 
 	var w markup.Writer
 	w.Raw(`<div class="abstract">` + "\n" + body.HTML)
@@ -95,8 +93,8 @@ func keywordsIn(lang string) string {
 	}[base], "Keywords:")
 }
 
-// place inserts the block after the title, which is the first heading of level 1. If no such heading has the words
-// of the title, the title is no heading, so that the outline keeps its levels.
+// place inserts the title block. It goes below the heading of level 1 that is the title. If the text has other headings
+// of level 1, the title becomes a paragraph above the text, so that the outline keeps its levels.
 func (t titleBlock) place(blocks []block.Block, headings []markdown.Heading) []block.Block {
 	if t.above+t.below != "" {
 		return t.placeLayout(blocks, headings)

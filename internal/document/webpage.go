@@ -67,7 +67,7 @@ func writeForScreen(out *strings.Builder, b *block.Block, p contents.Pieces, scr
 			for _, m := range list {
 				out.WriteString(m.HTML)
 			}
-			p[b.Classes[0]] = nil // it stands at the first place of its kind
+			p[b.Classes[0]] = nil // further places of the class stay empty
 
 			return
 		}
@@ -80,10 +80,10 @@ func writeForScreen(out *strings.Builder, b *block.Block, p contents.Pieces, scr
 
 	text, at := b.Element(), 0
 	for i := range b.Blocks {
-		within := &b.Blocks[i]
-		out.WriteString(text[at:within.At])
-		writeForScreen(out, within, p, scroll && !wrapped)
-		at = within.At + len(within.HTML)
+		inner := &b.Blocks[i]
+		out.WriteString(text[at:inner.At])
+		writeForScreen(out, inner, p, scroll && !wrapped)
+		at = inner.At + len(inner.HTML)
 	}
 	out.WriteString(text[at:])
 

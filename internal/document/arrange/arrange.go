@@ -1,5 +1,8 @@
 // Package arrange writes the script that arranges a page in the browser before it is printed. The script moves
 // footnotes to the foot of their pages. It also shrinks pictures that would otherwise leave most of a page empty.
+//
+// Call returns the script for the Settings of a page. The script predicts where the pages break. Misplaced checks the
+// prediction with the places of the notes in the print. KeepAtEnd returns a script that leaves such notes at the end.
 package arrange
 
 import (
@@ -29,18 +32,18 @@ var function = sync.OnceValue(func() string {
 	return b.String()
 })
 
-// Settings describes the pages to the script. Lengths are in CSS pixels of the layout. The
-// fields are in alphabetical order because their JSON is part of the cache key of a document.
+// Settings describes the pages to the script. Lengths are in CSS pixels of the layout. Do not change the order or the
+// names of the fields: their JSON is part of the cache key of a document.
 type Settings struct {
 	// Between is the distance of two columns, 0 for a text in one column.
 	Between float64 `json:"between,omitempty"`
-	// Bottom and Top are how far text may reach into the margins.
+	// Bottom and Top are how far the page's area reaches into the margins.
 	Bottom float64 `json:"bottom"`
 	// Gap is the sum of the side margins.
 	Gap float64 `json:"gap"`
 	// Height and Width are the size of the text area.
 	Height float64 `json:"height"`
-	// Notes reports whether footnotes move to the foot of pages.
+	// Notes is true if footnotes move to the foot of pages.
 	Notes bool `json:"notes"`
 	// Smallest is the share of its size that a shrunk picture keeps at least.
 	Smallest float64 `json:"smallest"`
@@ -66,7 +69,7 @@ func Call(s Settings) string {
 	return function() + "(" + string(settings) + ", [" + callEnd
 }
 
-// KeepAtEnd returns the call with further notes that stay at the end of the document.
+// KeepAtEnd returns a result of Call or KeepAtEnd with further notes, by id, that stay at the end of the document.
 func KeepAtEnd(call string, notes []string) string {
 	for _, id := range notes {
 		quoted, _ := json.Marshal(id) // a string cannot fail

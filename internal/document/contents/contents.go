@@ -1,5 +1,6 @@
-// Package contents writes the table of contents, the lists of figures, tables and listings,
-// and the index of a document, with places for page numbers.
+// Package contents writes the table of contents, the lists of figures, tables and listings, and the index of a
+// document. Each is a Piece of HTML with places for page numbers. After a layout pass, Numbers returns the text of each
+// place.
 package contents
 
 import (
@@ -51,9 +52,9 @@ func Headings(d markdown.Document, depth *presswork.Depth) []markdown.Heading {
 
 // Form says how the table of contents is written.
 type Form struct {
-	// OwnPage means that a page ends after it, Paper that its entries have page numbers.
+	// OwnPage is true if a page ends after it, Paper if its entries have page numbers.
 	OwnPage, Paper bool
-	// Parts means that long contents are several pieces, for a document that is printed in sections.
+	// Parts divides long contents into several pieces, for a document that is printed in sections.
 	Parts bool
 }
 
@@ -61,7 +62,8 @@ type Form struct {
 // pages. Chromium searches each page for each anchor, so its time grows with the square of this number.
 const partEntries = 1000
 
-// List writes the table of contents. blocks are the blocks of the document.
+// List writes the table of contents. entries must not be empty. blocks are the blocks of the document, from which
+// formulas and emphasis in the headings come. lang is the language of the document.
 func List(entries []markdown.Heading, blocks []block.Block, lang string, form Form) (pieces []Piece) {
 	var w writer
 
@@ -113,8 +115,7 @@ func (w *writer) end(open []int) {
 	w.out.Raw(strings.Repeat("</li>\n</ul>\n", len(open)) + "</nav>\n")
 }
 
-// Titled reports whether the first heading is the document's title: the only one
-// of level 1.
+// Titled reports whether the first heading is the document's title: the only one of level 1.
 func Titled(headings []markdown.Heading) bool {
 	if len(headings) == 0 || headings[0].Level != 1 {
 		return false
@@ -129,7 +130,7 @@ func Titled(headings []markdown.Heading) bool {
 	return true
 }
 
-// Label is a heading as the document prints it, with its number.
+// Label returns a heading as the document prints it, with its number.
 func Label(h markdown.Heading) string {
 	if h.Number != "" {
 		return h.Number + " " + h.Text
@@ -138,7 +139,7 @@ func Label(h markdown.Heading) string {
 	return h.Text
 }
 
-// Title is "Contents" in the language of the document.
+// Title returns "Contents" in a language (BCP 47), or in English if the language is unknown.
 func Title(lang string) string {
 	titles := map[string]string{
 		"ar":      "المحتويات",
@@ -208,13 +209,9 @@ const maxEntries = 20_000
 // can print in time.
 func Check(entries []markdown.Heading) error {
 	if n := len(entries); n > maxEntries {
-		return fault.Errorf(
-			fault.ContentTooComplex,
-			"the contents have %d entries; at most %d are allowed: "+
-				"list fewer levels with the option toc, turn it off, or split the document",
-			n,
-			maxEntries,
-		).WithParam("options.toc")
+		return fault.Errorf(fault.ContentTooComplex, "the contents have %d entries; at most %d are allowed: "+
+			"list fewer levels with the option toc, turn it off, or split the document", n, maxEntries).
+			WithParam("options.toc")
 	}
 
 	return nil

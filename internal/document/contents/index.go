@@ -37,8 +37,8 @@ func (n *indexNode) child(term, sortBy string) *indexNode {
 	return c
 }
 
-// Index returns the index of a document, or nil if there are no entries. On paper its page
-// numbers are filled in after the first print. On a screen each entry has links numbered 1, 2, 3.
+// Index returns the index of a document, or nil if there are no entries. On paper its page numbers are filled in after
+// the layout pass. On a screen each entry has links numbered 1, 2, 3.
 func Index(entries []bookindex.Entry, lang string, paper bool) []Piece {
 	if len(entries) == 0 {
 		return nil

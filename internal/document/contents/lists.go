@@ -18,8 +18,8 @@ func HasPlace(blocks []block.Block, class string) bool {
 	return found
 }
 
-// Captions returns the list of figures, tables or listings, or nil if there are none. It looks
-// like the table of contents. paper means that entries have page numbers.
+// Captions returns the list of figures, tables or listings, or nil if there are none. It looks like the table of
+// contents. paper is true if entries have page numbers.
 func Captions(captions []markdown.Caption, kind markdown.Kind, lang string, paper bool) []Piece {
 	var w writer
 
@@ -48,11 +48,11 @@ func Captions(captions []markdown.Caption, kind markdown.Kind, lang string, pape
 // Piece is a part of a page that this package has written.
 type Piece struct {
 	HTML string
-	// Numbers are the offsets in HTML at which page numbers are inserted. Pages has the anchor for
-	// each of them.
+	// Numbers are the offsets in HTML, in bytes, at which page numbers are inserted. Pages has the anchor for each of
+	// them.
 	Numbers []int
 	Pages   []PageOf
-	// OwnPage reports that a page ends after it.
+	// OwnPage is true if a page ends after it.
 	OwnPage bool
 }
 
@@ -65,8 +65,8 @@ type writer struct {
 	piece Piece
 }
 
-// entry begins the item of an entry. On paper it has a box of fixed width, into which the page
-// number is filled after the first print, so that it moves nothing. The text is HTML.
+// entry begins the item of an entry; the caller ends it. On paper it has a box of fixed width for the page number, so
+// that filling it in after the layout pass moves nothing. text is HTML.
 func (w *writer) entry(id, number, text string, paper bool) {
 	w.out.Open("li").Open("a", "href", "#"+url.PathEscape(id))
 
@@ -89,6 +89,7 @@ func (w *writer) number(of PageOf) {
 	w.piece.Pages = append(w.piece.Pages, of)
 }
 
+// done returns the piece that was written.
 func (w *writer) done() Piece {
 	w.piece.HTML = w.out.String()
 	return w.piece

@@ -5,13 +5,12 @@ import "strconv"
 // PageOf is a place for the page number of an anchor.
 type PageOf struct {
 	Anchor string
-	// indexed reports whether the place is in the index. begins reports whether it is the
-	// first place of an index entry.
+	// indexed is true if the place is in the index, begins if it is the first place of an index entry.
 	indexed, begins bool
 }
 
-// Numbers returns the text for each place, given the pages of the anchors. Other places of an
-// index entry on the same page, or within a range, have an empty text.
+// Numbers returns the text for each place, given the pages of the anchors. A place whose anchor has no page has an
+// empty text. So do places of an index entry whose page has been named, or is within a range.
 func Numbers(places []PageOf, pages map[string]int) (texts []string) {
 	for i := 0; i < len(places); {
 		end := i + 1
@@ -29,7 +28,7 @@ func Numbers(places []PageOf, pages map[string]int) (texts []string) {
 // consecutive pages as a range: "3", ", 7", "–9" for the pages 3, 7, 8 and 9.
 func pageTexts(entry []PageOf, pages map[string]int) []string {
 	texts := make([]string, len(entry))
-	before := 0 // the page before
+	before := 0 // the last page that is named or within a range
 
 	for i, e := range entry {
 		page := pages[e.Anchor]

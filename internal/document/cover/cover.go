@@ -10,8 +10,8 @@ import (
 	"presswork/internal/markdown/block"
 )
 
-// titleLetters is the number of letters of a title that fit above the picture of an A4 cover,
-// in the full size of the theme.
+// titleLetters is the number of letters of a title that fit above the picture of an A4 cover, in the full size of the
+// theme.
 const titleLetters = 72
 
 // Cover is the text of a cover. Empty fields are left out.

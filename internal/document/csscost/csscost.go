@@ -1,5 +1,5 @@
-// Package csscost rejects stylesheets that would take the browser too long to apply: a few bytes
-// of CSS can cost minutes.
+// Package csscost rejects stylesheets that would take the browser too long to apply: a few bytes of CSS can cost
+// minutes. Check estimates the work from the selectors and images of the stylesheet and the number of elements.
 package csscost
 
 import (
@@ -16,25 +16,22 @@ import (
 const (
 	// maxSheetWork bounds one SVG image of a stylesheet, in elements drawn.
 	maxSheetWork = 5000
-	// maxBackgrounds bounds the elements drawn if each element of the document shows all SVG
-	// images.
+	// maxBackgrounds bounds the elements drawn if each element of the document shows all SVG images.
 	maxBackgrounds = 10_000_000
-	// maxLooks bounds the product of the selectors that make the browser look at other elements
-	// and the elements of the document. One such look takes about 1 µs.
-	maxLooks = 2_000_000
-	// nthPerLook is how many :nth-…() selectors take as long as one such look.
-	nthPerLook = 4
+	// maxTests bounds the elements of the document times the relational selectors. For these the browser looks at more
+	// than an element and its ancestors. Testing one element takes about 1 µs.
+	maxTests = 2_000_000
+	// nthPerTest is how many tests of :nth-…() take as long as one such test.
+	nthPerTest = 4
 	// maxSteps bounds the siblings that the browser passes because of ~, at about 40 ns each.
 	maxSteps = 250_000_000
 )
 
 var (
-	// looking matches selectors for which a browser looks at more than an element and its
-	// ancestors.
-	looking    = lazyregexp.New(`(?i):has\(|~[^=]`)
-	counting   = lazyregexp.New(`(?i):nth-`)
-	sibling    = lazyregexp.New(`~[^=]`)
-	cssComment = lazyregexp.New(`(?s)/\*.*?\*/`)
+	relational   = lazyregexp.New(`(?i):has\(|~[^=]`) // :has() and the combinator ~, but not the attribute operator ~=
+	nthChild     = lazyregexp.New(`(?i):nth-`)
+	laterSibling = lazyregexp.New(`~[^=]`)
+	cssComment   = lazyregexp.New(`(?s)/\*.*?\*/`)
 )
 
 // Check returns the error ContentTooComplex if the browser would take too long to apply a stylesheet to a
@@ -71,14 +68,9 @@ func checkImages(css string, elements int) *fault.Error {
 	}
 
 	if work*uint64(elements) > maxBackgrounds {
-		return fault.Errorf(
-			fault.ContentTooComplex,
+		return fault.Errorf(fault.ContentTooComplex,
 			"the SVG images of the stylesheet draw %d elements, and the document has %d that could show them; "+
-				"at most %d together are allowed",
-			work,
-			elements,
-			maxBackgrounds,
-		)
+				"at most %d together are allowed", work, elements, maxBackgrounds)
 	}
 
 	return nil
@@ -87,40 +79,26 @@ func checkImages(css string, elements int) *fault.Error {
 // checkImage checks one image and returns how many elements it draws.
 func checkImage(data []byte, img imagetype.Info) (drawn uint64, failure *fault.Error) {
 	if img.Pixels() > imagetype.MaxPixels {
-		return 0, fault.Errorf(
-			fault.ContentTooComplex,
+		return 0, fault.Errorf(fault.ContentTooComplex,
 			"an image of the stylesheet has %d × %d pixels; at most %d million are allowed",
-			img.Width,
-			img.Height,
-			imagetype.MaxPixels/1_000_000,
-		)
+			img.Width, img.Height, imagetype.MaxPixels/1_000_000)
 	}
 
 	if n := imagetype.Frames(data, img.ContentType); n > imagetype.MaxFrames {
-		return 0, fault.Errorf(
-			fault.ContentTooComplex,
-			"an image of the stylesheet is animated in %d frames; at most %d are allowed",
-			n,
-			imagetype.MaxFrames,
-		)
+		return 0, fault.Errorf(fault.ContentTooComplex,
+			"an image of the stylesheet is animated in %d frames; at most %d are allowed", n, imagetype.MaxFrames)
 	}
 
 	drawn, err := imagetype.Work(data, img.ContentType, true)
 	if errors.Is(err, imagetype.ErrDeep) {
-		return 0, fault.Errorf(
-			fault.ContentTooComplex,
-			"an SVG image of the stylesheet nests elements or references deeper than %d levels",
-			imagetype.MaxDepth,
-		)
+		return 0, fault.Errorf(fault.ContentTooComplex,
+			"an SVG image of the stylesheet nests elements or references deeper than %d levels", imagetype.MaxDepth)
 	}
 
 	if drawn > maxSheetWork {
-		return 0, fault.Errorf(
-			fault.ContentTooComplex,
+		return 0, fault.Errorf(fault.ContentTooComplex,
 			"an SVG image of the stylesheet draws %d elements once its references are followed; at most %d are allowed",
-			drawn,
-			maxSheetWork,
-		)
+			drawn, maxSheetWork)
 	}
 
 	return drawn, nil
@@ -129,32 +107,22 @@ func checkImage(data []byte, img imagetype.Info) (drawn uint64, failure *fault.E
 // checkSelectors checks the selectors of a stylesheet without comments.
 func checkSelectors(css string, elements int, body string) *fault.Error {
 	count := func(selector *regexp.Regexp) int { return len(selector.FindAllStringIndex(css, -1)) }
-	if n := count(looking()) + count(counting())/nthPerLook; n*elements > maxLooks {
-		return fault.Errorf(
-			fault.ContentTooComplex,
+	if n := count(relational()) + count(nthChild())/nthPerTest; n*elements > maxTests {
+		return fault.Errorf(fault.ContentTooComplex,
 			"the stylesheet has %d selectors with :has() or ~ (%d with :nth-…() count as one), "+
 				"and the document %d elements to try them on; at most %d together are allowed",
-			n,
-			nthPerLook,
-			elements,
-			maxLooks,
-		)
+			n, nthPerTest, elements, maxTests)
 	}
 
-	n := count(sibling())
+	n := count(laterSibling())
 	if n == 0 || body == "" {
 		return nil
 	}
 
 	if steps := block.SiblingSteps(body); n*steps > maxSteps {
-		return fault.Errorf(
-			fault.ContentTooComplex,
+		return fault.Errorf(fault.ContentTooComplex,
 			"the stylesheet has %d selectors with ~, and the elements of the document have %d siblings before them "+
-				"to look at; at most %d together are allowed: use classes or + instead",
-			n,
-			steps,
-			maxSteps,
-		)
+				"to look at; at most %d together are allowed: use classes or + instead", n, steps, maxSteps)
 	}
 
 	return nil

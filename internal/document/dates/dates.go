@@ -47,10 +47,10 @@ var (
 	renderDay = lazyregexp.New("(?i)^(today|now|last-modified|\\\\today|`r .*Sys\\.(Date|time)\\(\\).*`)$")
 )
 
-// Of returns the date that a document shows, given the date in its front matter ("" for none),
-// its language and the current time. Day is that date as 2006-01-02, or "" if the front matter
-// has no day. A day is written in the style of the language; any other text is returned as it
-// is. Without a date in the front matter, shown is the current day.
+// Of returns the date that a document shows, given the date in its front matter ("" for none), its language and the
+// current time. A day is written in the style of the language, and any other text as it is. Without a date in the front
+// matter, shown is the current day as 2006-01-02. day is the date of the front matter in that form. It is "" if the
+// front matter has no day.
 func Of(written, lang string, now time.Time) (shown, day string) {
 	written = pdffile.OneLine(written)
 	t := now
@@ -58,7 +58,7 @@ func Of(written, lang string, now time.Time) (shown, day string) {
 	switch m := numericDay().FindStringSubmatch(written); {
 	case written == "":
 		return now.Format(time.DateOnly), ""
-	case renderDay().MatchString(written):
+	case renderDay().MatchString(written): // t is the day already
 	case m == nil || m[2] != m[4]:
 		return written, ""
 	default:

@@ -1,5 +1,9 @@
 // Package epub writes books in EPUB 3.3 (https://www.w3.org/TR/epub-33/) from an untrusted HTML body. The output
 // conforms to the content models of XHTML for any body.
+//
+// Write splits the body into chapters at its headings, and notes the file of each anchor. Then it writes each chapter
+// as XHTML. It replaces elements where XHTML does not allow them, and stores images as files. At last it packs all
+// files into an archive, with the package document and the navigation.
 package epub
 
 import (
@@ -15,22 +19,21 @@ import (
 
 // Book is the content of an EPUB.
 type Book struct {
-	// Title is mandatory; Lang is a BCP 47 tag, mandatory.
+	// Title and Lang, a BCP 47 tag, are required.
 	Title, Lang           string
 	Author, Subject, Date string
 	Keywords              []string
-	// RightToLeft is the direction in which pages follow each other.
+	// RightToLeft is true if pages follow each other from right to left.
 	RightToLeft bool
 	// Modified is when the book was last changed.
 	Modified time.Time
 	// ContentsTitle is "Contents" in Lang, CoverTitle "Cover".
 	ContentsTitle, CoverTitle string
-	// CSS is the stylesheet; it may refer to nothing.
+	// CSS is the stylesheet. It must not refer to files or addresses.
 	CSS string
 	// Body is the content of an HTML body element. Images are data URIs.
 	Body string
-	// Headings are the entries of the contents, in reading order, with the
-	// anchors that they have in Body.
+	// Headings are the entries of the contents, in reading order, with the anchors that they have in Body.
 	Headings []Heading
 	// ShowContents puts the contents among the pages, before the text.
 	ShowContents bool
@@ -45,21 +48,20 @@ type Heading struct {
 	Text, ID string
 }
 
-// Left is an image that was left out, because EPUB readers do not show its format.
-type Left struct {
+// Omission is an image that was left out, because it was not found or EPUB readers do not show its format.
+type Omission struct {
 	// Alt is the text that replaces the image.
 	Alt string
 	// Why is the reason, for a warning.
 	Why string
 }
 
-// Write returns the EPUB file and the images that were left out. The same book gives the same bytes. It
-// fails if the body cannot be read as HTML.
-func Write(b Book) (data []byte, left []Left, err error) {
-	nodes, err := html.ParseFragment(
-		strings.NewReader(b.Body),
-		&html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body},
-	)
+// Write returns the EPUB file and the images that were left out. The same book gives the same bytes. Errors: a body
+// that is nested too deeply to be read as HTML.
+func Write(b Book) (data []byte, omitted []Omission, err error) {
+	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+
+	nodes, err := html.ParseFragment(strings.NewReader(b.Body), body)
 	if err != nil {
 		return nil, nil, fmt.Errorf("epub: %w", err)
 	}
@@ -70,7 +72,7 @@ func Write(b Book) (data []byte, left []Left, err error) {
 		w.place(c)
 	}
 
-	// Only rendering shows which anchors remain, and links need to know. So render twice if any is lost.
+	// Only rendering shows which anchors remain, but earlier links depend on it. So render twice if any is lost.
 	if lost := w.renderAll(); len(lost) > 0 {
 		// These anchors were on elements that a book cannot have. Their links are removed.
 		for _, id := range lost {
@@ -80,19 +82,19 @@ func Write(b Book) (data []byte, left []Left, err error) {
 	}
 	data, err = w.archive()
 
-	return data, w.left, err
+	return data, w.omitted, err
 }
 
 // chapter is a part of the body with a file of its own.
 type chapter struct {
 	nodes []*html.Node
 	file  string
-	// ids are the anchors of the chapter that are not written yet.
+	// ids are the anchors of the chapter that are not written yet. Each id is written once.
 	ids map[string]bool
 	// xhtml is the content of its body element.
 	xhtml string
 	title string
-	// svg and maths report whether the chapter contains SVG and MathML.
+	// svg and maths are true if the chapter contains SVG and MathML.
 	svg, maths bool
 }
 
@@ -135,6 +137,7 @@ func split(nodes []*html.Node) (chapters []*chapter) {
 	return chapters
 }
 
+// isPageBreak reports whether an element only forces a page break.
 func isPageBreak(n *html.Node) bool { return hasClass(n, "page-break") }
 
 // hasClass reports whether an element has a class.

@@ -130,7 +130,7 @@ func faults(all map[string]string) (found []string) {
 }
 
 // write returns the files of a book. Writing it twice must give the same bytes.
-func write(t testing.TB, b epub.Book) (map[string]string, []epub.Left) {
+func write(t testing.TB, b epub.Book) (map[string]string, []epub.Omission) {
 	t.Helper()
 
 	data, left, err := epub.Write(b)

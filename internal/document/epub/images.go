@@ -21,13 +21,14 @@ type picture struct {
 	data        []byte
 }
 
-// image writes an img element. An image that cannot be in a book is replaced by its alternative text and noted in left.
+// image writes an img element. An image that cannot be in a book is replaced by its alternative text and noted in
+// omitted.
 func (w *writer) image(n *html.Node) {
 	alt := attribute(n, "alt")
 
 	p, err := w.pictureOf(attribute(n, "src"))
 	if err != nil {
-		w.left = append(w.left, Left{alt, err.Error()})
+		w.omitted = append(w.omitted, Omission{alt, err.Error()})
 		if alt == "" {
 			alt = "image"
 		}
@@ -46,7 +47,7 @@ func (w *writer) image(n *html.Node) {
 	w.start(n, "img", more...)
 }
 
-// pictureOf puts an image into the book, once. Errors are words for a warning.
+// pictureOf puts an image into the book, once. Errors are reasons for a warning.
 func (w *writer) pictureOf(uri string) (*picture, error) {
 	if p := w.images[uri]; p != nil {
 		return p, nil
@@ -94,93 +95,142 @@ var shapes = words(
 // hide such a text.
 var outside = lazyregexp.New(`(?i)url\(\s*["']?[^"'#)\s]|@import|expression|javascript:|\\`)
 
+// The namespaces of SVG, and of links in SVG 1.1.
+const svgSpace, linkSpace = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+
+var (
+	errMalformed = errors.New("it is not well-formed")
+	errOutside   = errors.New("it refers to something outside of it")
+)
+
 // drawing returns an SVG with shapes and plain attributes only, without the additions of drawing programs. It rejects
-// an SVG that is malformed, contains scripts, pictures or HTML, or refers to something outside.
+// an SVG that is malformed, contains scripts, pictures or HTML, or refers to something outside. Errors are reasons for
+// a warning.
 func drawing(data []byte) ([]byte, error) {
-	const space, links = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-	d := xml.NewDecoder(bytes.NewReader(data))
-	d.Entity = map[string]string{}
-	var out strings.Builder
-	out.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
-	depth, skipped := 0, 0
-	ids := map[string]bool{}
+	decoder := xml.NewDecoder(bytes.NewReader(data))
+	decoder.Entity = map[string]string{}
+	c := svgCleaner{ids: map[string]bool{}}
+	c.out.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
 
 	for {
-		token, err := d.Token()
+		token, err := decoder.Token()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 
 		if err != nil {
-			return nil, errors.New("it is not well-formed")
+			return nil, errMalformed
 		}
 
 		switch t := token.(type) {
 		case xml.StartElement:
-			if skipped > 0 || (t.Name.Space != space && t.Name.Space != "") || !shapes[t.Name.Local] {
-				if depth == 0 {
-					return nil, errors.New("it is not SVG")
-				}
-
-				if t.Name.Local == "foreignObject" || t.Name.Local == "image" || t.Name.Local == "script" {
-					return nil, fmt.Errorf("it contains the element %s", t.Name.Local)
-				}
-				skipped++
-				continue
-			}
-			out.WriteString("<" + t.Name.Local)
-
-			if depth == 0 {
-				out.WriteString(` xmlns="` + space + `" xmlns:xlink="` + links + `"`)
-			}
-			depth++
-
-			for _, a := range t.Attr {
-				name := a.Name.Local
-				switch {
-				case a.Name.Space == links && name == "href" || a.Name.Space == "" && name == "href":
-					if name = "xlink:href"; !strings.HasPrefix(a.Value, "#") {
-						return nil, errors.New("it refers to something outside of it")
-					}
-				// These attributes have no meaning in a book, or are not valid in it.
-				case a.Name.Space != "" || name == "xmlns" || strings.HasPrefix(name, "on") ||
-					strings.HasPrefix(name, "data-") || strings.HasPrefix(name, "aria-"):
-					continue
-				case name == "id" && (ids[a.Value] || a.Value == "" || strings.ContainsAny(a.Value, " \t\n")):
-					continue
-				case name == "id":
-					ids[a.Value] = true
-				}
-
-				if outside().MatchString(a.Value) {
-					return nil, errors.New("it refers to something outside of it")
-				}
-				out.WriteString(" " + name + `="` + text(a.Value) + `"`)
-			}
-			out.WriteString(">")
+			err = c.start(t)
 		case xml.EndElement:
-			if skipped > 0 {
-				skipped--
-				continue
-			}
-			depth--
-			out.WriteString("</" + t.Name.Local + ">")
+			c.end(t)
 		case xml.CharData:
-			if depth > 0 && skipped == 0 {
-				// The text may be that of a style element.
-				if outside().Match(t) {
-					return nil, errors.New("it refers to something outside of it")
-				}
-				out.WriteString(text(string(t)))
-			}
+			err = c.text(t)
+		}
+
+		if err != nil {
+			return nil, err
 		}
 	}
 
-	if depth != 0 || !strings.Contains(out.String(), "<svg") {
-		return nil, errors.New("it is not well-formed")
+	if c.depth != 0 || !strings.Contains(c.out.String(), "<svg") {
+		return nil, errMalformed
 	}
 
-	return []byte(out.String()), nil
+	return []byte(c.out.String()), nil
+}
+
+// svgCleaner writes the allowed parts of an SVG.
+type svgCleaner struct {
+	out     strings.Builder
+	depth   int // open elements
+	skipped int // open elements of which the outermost is left out
+	ids     map[string]bool
+}
+
+// start writes the start tag of a shape. It begins to skip any other element.
+func (c *svgCleaner) start(t xml.StartElement) error {
+	if c.skipped > 0 || t.Name.Space != svgSpace && t.Name.Space != "" || !shapes[t.Name.Local] {
+		if c.depth == 0 {
+			return errors.New("it is not SVG")
+		}
+
+		if t.Name.Local == "foreignObject" || t.Name.Local == "image" || t.Name.Local == "script" {
+			return fmt.Errorf("it contains the element %s", t.Name.Local)
+		}
+		c.skipped++
+
+		return nil
+	}
+	c.out.WriteString("<" + t.Name.Local)
+
+	if c.depth == 0 {
+		c.out.WriteString(` xmlns="` + svgSpace + `" xmlns:xlink="` + linkSpace + `"`)
+	}
+	c.depth++
+
+	for _, a := range t.Attr {
+		if err := c.attribute(a); err != nil {
+			return err
+		}
+	}
+	c.out.WriteString(">")
+
+	return nil
+}
+
+// attribute writes an attribute, or leaves it out if it has no meaning in a book or is not valid there.
+func (c *svgCleaner) attribute(a xml.Attr) error {
+	name := a.Name.Local
+
+	switch {
+	case name == "href" && (a.Name.Space == linkSpace || a.Name.Space == ""):
+		if name = "xlink:href"; !strings.HasPrefix(a.Value, "#") {
+			return errOutside
+		}
+	case a.Name.Space != "" || name == "xmlns" || strings.HasPrefix(name, "on") ||
+		strings.HasPrefix(name, "data-") || strings.HasPrefix(name, "aria-"):
+		return nil
+	case name == "id":
+		if c.ids[a.Value] || a.Value == "" || strings.ContainsAny(a.Value, " \t\n") {
+			return nil
+		}
+		c.ids[a.Value] = true
+	}
+
+	if outside().MatchString(a.Value) {
+		return errOutside
+	}
+	c.out.WriteString(" " + name + `="` + text(a.Value) + `"`)
+
+	return nil
+}
+
+// end writes the end tag of an element that was not skipped.
+func (c *svgCleaner) end(t xml.EndElement) {
+	if c.skipped > 0 {
+		c.skipped--
+		return
+	}
+	c.depth--
+	c.out.WriteString("</" + t.Name.Local + ">")
+}
+
+// text writes the text of an element, which may be a stylesheet.
+func (c *svgCleaner) text(t xml.CharData) error {
+	if c.depth == 0 || c.skipped > 0 {
+		return nil
+	}
+
+	if outside().Match(t) {
+		return errOutside
+	}
+	c.out.WriteString(text(string(t)))
+
+	return nil
 }
 
 // foreign writes a formula or a drawing that is a part of the page. Both come from package markdown, which has cleaned
@@ -193,14 +243,14 @@ func (w *writer) foreign(n *html.Node) {
 		w.chapter.maths = true
 	case "svg":
 		w.chapter.svg = true
-		space = "http://www.w3.org/2000/svg"
+		space = svgSpace
 	default:
 		return
 	}
 	w.part(n, ` xmlns="`+space+`"`)
 }
 
-// part writes an element of another namespace and its content.
+// part writes an element of another namespace and its content. namespace is its declaration, or "" below the first one.
 func (w *writer) part(n *html.Node, namespace string) {
 	switch {
 	case n.Type == html.TextNode:
@@ -208,7 +258,7 @@ func (w *writer) part(n *html.Node, namespace string) {
 		return
 	case n.Type != html.ElementNode:
 		return
-	// An HTML element within, such as a span around the number of an equation, has no place there. Its content has.
+	// XHTML allows no HTML element here, such as the span around the number of an equation. Its content stays.
 	case n.Namespace == "", !xmlName().MatchString(n.Data):
 		for c := range n.ChildNodes() {
 			w.part(c, "")
@@ -240,7 +290,7 @@ func (w *writer) part(n *html.Node, namespace string) {
 	w.out.WriteString("</" + name + ">")
 }
 
-// xmlName is a name without a prefix.
+// xmlName matches an XML name without a prefix.
 var xmlName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 // drawingAttribute reports whether a drawing within the text keeps an attribute.

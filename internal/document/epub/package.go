@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// archive packs the files.
+// archive returns the EPUB file with all its parts.
 func (w *writer) archive() ([]byte, error) {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -27,6 +27,7 @@ func (w *writer) archive() ([]byte, error) {
 	if _, err := raw.Write([]byte(mimetype)); err != nil {
 		return nil, err
 	}
+	// add writes a file, unless an earlier one has failed.
 	add := func(name string, data []byte) {
 		if err != nil {
 			return
@@ -82,30 +83,37 @@ const container = `<?xml version="1.0" encoding="UTF-8"?>
 
 // packageDocument returns the package document: metadata, a list of all files, and the order of the chapters.
 func (w *writer) packageDocument() string {
-	b := w.book
 	var o strings.Builder
-	o.WriteString(
-		`<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
-			`<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id" xml:lang="` +
-			text(b.Lang) + "\">\n",
-	)
+	o.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
+		`<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id" xml:lang="` +
+		text(w.book.Lang) + "\">\n")
+	w.writeMetadata(&o)
+	w.writeFiles(&o)
+	o.WriteString("</package>\n")
+
+	return o.String()
+}
+
+// writeMetadata writes the element metadata: what the book states about itself, and what readers with disabilities can
+// expect (the EPUB Accessibility vocabulary).
+func (w *writer) writeMetadata(o *strings.Builder) {
+	b := w.book
 	o.WriteString(`<metadata xmlns:dc="http://purl.org/dc/elements/1.1/">` + "\n")
+	o.WriteString(`<dc:identifier id="id">` + b.identifier() + "</dc:identifier>\n")
+
 	element := func(name, value string) {
 		if value != "" {
-			o.WriteString(
-				"<" + name + ">" + text(value) + "</dc:" + strings.TrimPrefix(strings.Fields(name)[0], "dc:") + ">\n",
-			)
+			o.WriteString("<dc:" + name + ">" + text(value) + "</dc:" + name + ">\n")
 		}
 	}
-	element(`dc:identifier id="id"`, b.identifier())
-	element("dc:title", b.Title)
-	element("dc:creator", b.Author)
-	element("dc:language", b.Lang)
-	element("dc:description", b.Subject)
-	element("dc:date", b.Date)
+	element("title", b.Title)
+	element("creator", b.Author)
+	element("language", b.Lang)
+	element("description", b.Subject)
+	element("date", b.Date)
 
 	for _, k := range b.Keywords {
-		element("dc:subject", k)
+		element("subject", k)
 	}
 	property := func(name, value string) {
 		o.WriteString(`<meta property="` + name + `">` + value + "</meta>\n")
@@ -136,7 +144,12 @@ func (w *writer) packageDocument() string {
 	if b.Cover != nil {
 		o.WriteString(`<meta name="cover" content="cover-image"/>` + "\n") // for readers of EPUB 2
 	}
-	o.WriteString("</metadata>\n<manifest>\n")
+	o.WriteString("</metadata>\n")
+}
+
+// writeFiles writes the elements manifest, the list of all files, and spine, the order of the pages.
+func (w *writer) writeFiles(o *strings.Builder) {
+	var spine strings.Builder
 	item := func(id, file, media, properties string) {
 		o.WriteString(`<item id="` + id + `" href="` + file + `" media-type="` + media + `"`)
 
@@ -145,17 +158,17 @@ func (w *writer) packageDocument() string {
 		}
 		o.WriteString("/>\n")
 	}
+	o.WriteString("<manifest>\n")
 	item("nav", "nav.xhtml", "application/xhtml+xml", "nav")
 	item("style", "style.css", "text/css", "")
-	var spine strings.Builder
 
-	if b.Cover != nil {
+	if w.book.Cover != nil {
 		item("cover-image", "cover.png", "image/png", "cover-image")
 		item("cover", "cover.xhtml", "application/xhtml+xml", "")
 		spine.WriteString(`<itemref idref="cover"/>` + "\n")
 	}
 
-	if b.ShowContents {
+	if w.book.ShowContents {
 		spine.WriteString(`<itemref idref="nav"/>` + "\n")
 	}
 
@@ -178,12 +191,10 @@ func (w *writer) packageDocument() string {
 	}
 
 	direction := ""
-	if b.RightToLeft {
+	if w.book.RightToLeft {
 		direction = ` page-progression-direction="rtl"`
 	}
-	o.WriteString("</manifest>\n<spine" + direction + ">\n" + spine.String() + "</spine>\n</package>\n")
-
-	return o.String()
+	o.WriteString("</manifest>\n<spine" + direction + ">\n" + spine.String() + "</spine>\n")
 }
 
 // document returns an XHTML file. An empty title becomes that of the book, because XHTML requires one.
@@ -206,21 +217,17 @@ func (w *writer) document(title, head, body string) string {
 
 // coverPage returns the page with the picture of the cover.
 func (w *writer) coverPage() string {
-	return w.document(
-		w.book.CoverTitle,
+	return w.document(w.book.CoverTitle,
 		"<style>body{margin:0;text-align:center}img{max-width:100%;max-height:100vh}</style>\n",
-		`<body epub:type="cover">`+"\n<div><img src=\"cover.png\" alt=\""+text(w.book.Title)+"\"/></div>\n</body>",
-	)
+		`<body epub:type="cover">`+"\n<div><img src=\"cover.png\" alt=\""+text(w.book.Title)+"\"/></div>\n</body>")
 }
 
 // navigation returns the table of contents, which reading devices show in a menu. EPUB requires an entry, so a book
 // without headings has one for its text.
 func (w *writer) navigation() string {
 	var o strings.Builder
-	o.WriteString(
-		`<body>` + "\n" + `<nav epub:type="toc" role="doc-toc" id="toc">` + "\n<h1>" +
-			text(w.book.ContentsTitle) + "</h1>\n",
-	)
+	o.WriteString(`<body>` + "\n" + `<nav epub:type="toc" role="doc-toc" id="toc">` + "\n<h1>" +
+		text(w.book.ContentsTitle) + "</h1>\n")
 	var open []int // the levels of the lists that are open
 
 	for _, h := range w.book.Headings {
@@ -259,10 +266,8 @@ func (w *writer) navigation() string {
 	if w.book.ShowContents {
 		o.WriteString(`<li><a epub:type="toc" href="nav.xhtml">` + text(w.book.ContentsTitle) + "</a></li>\n")
 	}
-	o.WriteString(
-		`<li><a epub:type="bodymatter" href="` + w.chapters[0].file + `">` +
-			text(w.book.Title) + "</a></li>\n</ol>\n</nav>\n</body>",
-	)
+	o.WriteString(`<li><a epub:type="bodymatter" href="` + w.chapters[0].file + `">` +
+		text(w.book.Title) + "</a></li>\n</ol>\n</nav>\n</body>")
 
 	return w.document(w.book.ContentsTitle, "", o.String())
 }

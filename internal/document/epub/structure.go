@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
+// blank reports whether a node is white space or a comment.
 func blank(n *html.Node) bool {
 	return n.Type == html.TextNode && strings.TrimSpace(n.Data) == "" || n.Type == html.CommentNode
 }
@@ -39,8 +40,8 @@ func (w *writer) list(n *html.Node, name string, m model) {
 	w.out.WriteString("</" + name + ">")
 }
 
-// definitions writes a list of terms and meanings. XHTML requires that each term has a
-// meaning; a list that breaks this rule becomes text.
+// definitions writes a list of terms and meanings. XHTML requires that each term has a meaning; a list that breaks this
+// rule becomes text.
 func (w *writer) definitions(n *html.Node, m model) {
 	proper, last := true, atom.Atom(0)
 
@@ -78,8 +79,8 @@ func (w *writer) definitions(n *html.Node, m model) {
 	w.out.WriteString("</" + outer + ">")
 }
 
-// table writes a table in the order that XHTML requires: caption, columns, head, bodies,
-// foot. A table has one head and one foot, so further ones become bodies.
+// table writes a table in the order that XHTML requires: caption, columns, head, bodies, foot. A table has one caption,
+// one head and one foot. Further captions are left out; further heads and feet become bodies.
 func (w *writer) table(n *html.Node, m model) {
 	var captions, columns, heads, bodies, feet []*html.Node
 	rows := 0
@@ -117,23 +118,14 @@ func (w *writer) table(n *html.Node, m model) {
 	}
 	w.start(n, "table")
 
-	for i, c := range captions {
-		if i == 0 {
-			w.start(c, "caption")
-			w.children(c, model{inLink: m.inLink, plain: true})
-			w.out.WriteString("</caption>\n")
-		}
+	if len(captions) > 0 {
+		w.start(captions[0], "caption")
+		w.children(captions[0], model{inLink: m.inLink, plain: true})
+		w.out.WriteString("</caption>\n")
 	}
 
 	for _, c := range columns {
-		w.start(c, "colgroup")
-
-		for col := range c.ChildNodes() {
-			if col.DataAtom == atom.Col && attribute(c, "span") == "" {
-				w.start(col, "col")
-			}
-		}
-		w.out.WriteString("</colgroup>\n")
+		w.columns(c)
 	}
 
 	for i, c := range heads {
@@ -156,6 +148,18 @@ func (w *writer) table(n *html.Node, m model) {
 		w.rows(c, name, m)
 	}
 	w.out.WriteString("</table>")
+}
+
+// columns writes a group of columns. XHTML allows no col elements in a group that sets their number by span.
+func (w *writer) columns(n *html.Node) {
+	w.start(n, "colgroup")
+
+	for col := range n.ChildNodes() {
+		if col.DataAtom == atom.Col && attribute(n, "span") == "" {
+			w.start(col, "col")
+		}
+	}
+	w.out.WriteString("</colgroup>\n")
 }
 
 // rows writes a group of rows under this name. It writes nothing for a group without rows.
@@ -204,8 +208,8 @@ func (w *writer) details(n *html.Node, m model) {
 	w.out.WriteString("</div>")
 }
 
-// figure writes a figure with its caption first or last, as XHTML requires. The first caption
-// counts; further ones become text.
+// figure writes a figure with its caption first or last, as XHTML requires. The first caption counts; further ones
+// become text.
 func (w *writer) figure(n *html.Node, m model) {
 	var caption *html.Node
 	first := true
@@ -217,7 +221,7 @@ func (w *writer) figure(n *html.Node, m model) {
 		}
 		first = first && blank(c)
 	}
-	write := func() {
+	writeCaption := func() {
 		w.start(caption, "figcaption")
 		w.children(caption, model{inLink: m.inLink})
 		w.out.WriteString("</figcaption>\n")
@@ -225,7 +229,7 @@ func (w *writer) figure(n *html.Node, m model) {
 	w.start(n, "figure")
 
 	if caption != nil && first {
-		write()
+		writeCaption()
 	}
 
 	for c := range n.ChildNodes() {
@@ -235,13 +239,13 @@ func (w *writer) figure(n *html.Node, m model) {
 	}
 
 	if caption != nil && !first {
-		write()
+		writeCaption()
 	}
 	w.out.WriteString("</figure>")
 }
 
-// ruby writes words with their readings. XHTML requires words before each reading; a ruby
-// that breaks this rule becomes text.
+// ruby writes words with their readings. XHTML requires words before each reading; a ruby that breaks this rule becomes
+// text.
 func (w *writer) ruby(n *html.Node, m model) {
 	name, reading := "ruby", "rt"
 	last := atom.Rt

@@ -15,11 +15,11 @@ import (
 type writer struct {
 	book     Book
 	chapters []*chapter
-	// places has the file of each anchor.
-	places map[string]string
-	images map[string]*picture // by data URI
-	order  []*picture          // the pictures in the order of the text
-	left   []Left              // the images that were left out
+	// places has the file of each anchor, by its id.
+	places  map[string]string
+	images  map[string]*picture // by data URI
+	order   []*picture          // the pictures in the order of the text
+	omitted []Omission
 
 	chapter *chapter
 	out     strings.Builder
@@ -27,15 +27,13 @@ type writer struct {
 
 // model says which elements XHTML allows at a place. The zero value allows all.
 type model struct {
-	// phrasing forbids blocks, inLink forbids links and forms, plain forbids headings and
-	// tables.
+	// phrasing forbids blocks, inLink forbids links and forms, plain forbids headings and tables.
 	phrasing, inLink, plain bool
 }
 
-// renderAll writes the content of all chapters. It returns the anchors of elements that
-// were left out.
+// renderAll writes the content of all chapters. It returns the anchors of elements that were left out.
 func (w *writer) renderAll() (lost []string) {
-	w.images, w.order, w.left = map[string]*picture{}, nil, nil
+	w.images, w.order, w.omitted = map[string]*picture{}, nil, nil
 	for _, c := range w.chapters {
 		c.ids = map[string]bool{}
 		for id, file := range w.places {
@@ -70,6 +68,7 @@ func (w *writer) render(c *chapter) {
 	c.xhtml = w.out.String()
 }
 
+// headingLevel returns 1 to 6 for a heading, and 0 or -1 for other elements.
 func headingLevel(a atom.Atom) int {
 	return slices.Index([]atom.Atom{0: atom.Body, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}, a)
 }
@@ -87,8 +86,8 @@ func plainText(n *html.Node) string {
 	return b.String()
 }
 
-// renamed maps elements to those that are written instead. XHTML lacks the first ones. The
-// others have rules about their places and content, which the body of a document breaks.
+// renamed maps elements to those that are written instead. XHTML lacks the first ones. The others have rules about
+// their places and content, which the body of a document breaks. They keep their old name as a class.
 var renamed = map[string]string{
 	"big":     "span",
 	"font":    "span",
@@ -119,7 +118,7 @@ var (
 		"h1 h2 h3 h4 h5 h6 p pre span b strong i em u s del ins mark small sub sup kbd samp var q cite abbr bdi bdo " +
 			"code a summary",
 	)
-	empty = words("br hr img wbr col")
+	empty = words("br hr img wbr col") // elements without content
 )
 
 // words returns the set of the words in list.
@@ -219,6 +218,7 @@ func (w *writer) element(n *html.Node, name string, m model) {
 	w.out.WriteString("</" + name + ">")
 }
 
+// children writes the content of an element.
 func (w *writer) children(n *html.Node, m model) {
 	for c := range n.ChildNodes() {
 		w.node(c, m)
@@ -229,19 +229,7 @@ func (w *writer) children(n *html.Node, m model) {
 func (w *writer) start(n *html.Node, name string, more ...string) {
 	w.out.WriteString("<" + name)
 
-	// The stylesheet replaces attributes that XHTML lacks, and looks of renamed elements, by these classes.
-	classes := strings.Fields(attribute(n, "class"))
-	for _, key := range []string{"align", "valign"} {
-		if v := strings.ToLower(attribute(n, key)); v != "" && name != "img" {
-			classes = append(classes, key+"-"+v)
-		}
-	}
-
-	if n.Data != name && renamed[n.Data] != "" {
-		classes = append(classes, n.Data)
-	}
-
-	if len(classes) > 0 {
+	if classes := classesOf(n, name); len(classes) > 0 {
 		w.write("class", strings.Join(classes, " "))
 	}
 
@@ -250,10 +238,9 @@ func (w *writer) start(n *html.Node, name string, more ...string) {
 		id = attribute(n, "name")
 	}
 
-	// An id may occur once in a file.
 	if w.chapter.ids[id] {
 		w.write("id", id)
-		delete(w.chapter.ids, id) // once
+		delete(w.chapter.ids, id) // an id may occur once in a file
 	}
 
 	for _, a := range n.Attr {
@@ -290,10 +277,28 @@ func (w *writer) start(n *html.Node, name string, more ...string) {
 	w.out.WriteString(">")
 }
 
+// classesOf returns the classes of an element that is written under name. By the additional ones, the stylesheet
+// replaces attributes that XHTML lacks, and the looks of renamed elements.
+func classesOf(n *html.Node, name string) []string {
+	classes := strings.Fields(attribute(n, "class"))
+	for _, key := range []string{"align", "valign"} {
+		if v := strings.ToLower(attribute(n, key)); v != "" && name != "img" {
+			classes = append(classes, key+"-"+v)
+		}
+	}
+
+	if n.Data != name && renamed[n.Data] != "" {
+		classes = append(classes, n.Data)
+	}
+
+	return classes
+}
+
+// write writes an attribute as it is.
 func (w *writer) write(key, value string) { w.out.WriteString(" " + key + `="` + text(value) + `"`) }
 
-// attribute writes an attribute if the element may have it with this value. It handles only
-// attributes that do not depend on others.
+// attribute writes an attribute of the source if the element name may have it with this value. start writes those that
+// depend on others: class, id, href.
 func (w *writer) attribute(name, key, value string) {
 	number := func(least, most int) bool {
 		n, err := strconv.Atoi(value)

@@ -2,8 +2,8 @@ package layout
 
 import "strings"
 
-// numberless hides the number of the first page: most of these documents have one page.
-const numberless = "@page:first{@bottom-center{content:none}}\n"
+// unnumberedFirst hides the number of the first page, because most documents of these layouts have one page.
+const unnumberedFirst = "@page:first{@bottom-center{content:none}}\n"
 
 // cv builds the head of a CV from the fields of JSON Resume, at the top level or in basics.
 func cv(b *builder) {
@@ -22,7 +22,7 @@ func cv(b *builder) {
 
 	b.head.Open("div", "class", "cv-head").Raw("\n")
 	b.head.Line("p", text("label", "headline", "role", "position"), "class", "cv-label")
-	b.writeContact(text("email"), text("phone", "mobile"), place(list("location", "address")),
+	b.writeContact(text("email"), text("phone", "mobile"), location(list("location", "address")),
 		text("url", "website", "homepage"), list("profiles", "links", "social"))
 	b.head.Line("p", text("summary", "about", "profile", "objective"), "class", "cv-summary")
 	b.head.Close("div").Raw("\n")
@@ -43,11 +43,11 @@ func cv(b *builder) {
 	for _, section := range [][]string{{"skills"}, {"languages"}, {"interests"}} {
 		b.writeSkills(b.label(section[0]), b.entries(section...))
 	}
-	b.parts.PageCSS = numberless
+	b.parts.PageCSS = unnumberedFirst
 }
 
-// place returns a location on one line.
-func place(list []entry) string {
+// location returns a place on one line.
+func location(list []entry) string {
 	if len(list) == 1 && list[0].more != nil {
 		e := list[0]
 		return joined(", ", e.get("address"), e.get("city"), e.get("region"), e.get("country", "countrycode"))
@@ -64,16 +64,16 @@ func (b *builder) writeContact(email, phone, place, url string, links []entry) {
 	if email != "" {
 		all = append(all, link{email, "mailto:" + email})
 	}
-	all = append(all, link{phone, ""}, link{place, ""}, link{bare(url), webAddress(url)})
+	all = append(all, link{phone, ""}, link{place, ""}, link{withoutScheme(url), webAddress(url)})
 
 	for _, e := range links {
 		if e.text != "" {
-			all = append(all, link{bare(e.text), webAddress(e.text)})
+			all = append(all, link{withoutScheme(e.text), webAddress(e.text)})
 			continue
 		}
 		href := e.get("url", "href", "link")
 		name := joined(": ", e.get("network", "name", "title", "label"), e.get("username", "text"))
-		all = append(all, link{firstOf(name, bare(href)), webAddress(href)})
+		all = append(all, link{firstOf(name, withoutScheme(href)), webAddress(href)})
 	}
 	written := false
 
@@ -101,8 +101,8 @@ func (b *builder) writeContact(email, phone, place, url string, links []entry) {
 	}
 }
 
-// bare returns an address without its scheme.
-func bare(url string) string {
+// withoutScheme returns an address as people write it: without its scheme, and without a slash at the end.
+func withoutScheme(url string) string {
 	_, after, found := strings.Cut(url, "://")
 	if !found {
 		return url
@@ -111,7 +111,8 @@ func bare(url string) string {
 	return strings.TrimSuffix(after, "/")
 }
 
-// webAddress returns the target of a link, "" for what is no address of the web.
+// webAddress returns the target of a link. It adds https:// to a host name, and returns "" for a text that is not a web
+// address.
 func webAddress(url string) string {
 	switch {
 	case strings.HasPrefix(url, "https://"), strings.HasPrefix(url, "http://"):
@@ -123,7 +124,8 @@ func webAddress(url string) string {
 	return "https://" + url
 }
 
-// writeEntries writes a section of places, projects and the like with their dates.
+// writeEntries writes a section of entries with what, where and when: jobs, degrees, projects. It writes nothing for an
+// empty list.
 func (b *builder) writeEntries(title string, list []entry) {
 	if len(list) == 0 {
 		return
@@ -142,11 +144,11 @@ func (b *builder) writeEntries(title string, list []entry) {
 			where = name
 		}
 		when := firstOf(e.get("date", "dates", "year", "releasedate"),
-			b.span(e.get("startdate", "start", "from"), e.get("enddate", "end", "to")))
+			b.period(e.get("startdate", "start", "from"), e.get("enddate", "end", "to")))
 
 		b.head.Open("div", "class", "cv-entry").Raw("\n").Open("p", "class", "cv-what").Element("strong", what)
 
-		if rest := joined(", ", where, place(e.list("location", "place"))); rest != "" {
+		if rest := joined(", ", where, location(e.list("location", "place"))); rest != "" {
 			b.head.Text(", " + rest)
 		}
 		b.head.Close("p").Raw("\n").Line("p", when, "class", "cv-when")
@@ -164,8 +166,9 @@ func (b *builder) writeEntries(title string, list []entry) {
 	}
 }
 
-// span returns a span of time. Days are left out of dates such as 2021-03-01.
-func (b *builder) span(from, to string) string {
+// period returns a period such as "2021-03 – today". It leaves out the day of dates such as 2021-03-01. A period
+// without an end goes on.
+func (b *builder) period(from, to string) string {
 	month := func(date string) string {
 		if len(date) == len("2021-03-01") && date[4] == '-' && date[7] == '-' {
 			return date[:7]

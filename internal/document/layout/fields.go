@@ -10,12 +10,12 @@ import (
 	"presswork/internal/markdown/frontmatter"
 )
 
-// Input is the data for the head of a document.
+// Input is the data from which a layout makes its parts.
 type Input struct {
 	// Fields are those of the front matter.
 	Fields []frontmatter.Field
-	// Title, Author and Date are printed as they are, "" for none. Title is that of the document, which a layout
-	// prints in its head only if it is untitled.
+	// Title, Author and Date are printed as they are, "" for none. Title is that of the document. Only an untitled
+	// layout prints it.
 	Title, Author, Date string
 	// Lang is the language of the document.
 	Lang string
@@ -29,18 +29,18 @@ type Parts struct {
 	Head, Foot string
 	// PageCSS are @page rules of the layout.
 	PageCSS string
-	// Beside is the share of the width that the head takes beside the text, 0 for none.
+	// Beside is the share of the page's width that a column of the head takes next to the text, 0 for none.
 	Beside float64
 	// Warnings are about fields of a wrong type.
 	Warnings []fault.Warning
 }
 
-// builder makes the parts.
+// builder makes the parts. Each layout has a function that reads fields and writes to head and foot.
 type builder struct {
 	Input
 
 	head, foot markup.Writer
-	fields     map[string]frontmatter.Field // the front matter by folded name
+	fields     map[string]frontmatter.Field // the front matter by plainKey
 	parts      Parts
 }
 
@@ -64,7 +64,7 @@ func (l Layout) Title(fields []frontmatter.Field) string {
 	return b.text(l.title...)
 }
 
-// byKey returns fields by their key in lower case without - and _.
+// byKey returns fields by their plainKey. Of several fields with one key, the first counts.
 func byKey(fields []frontmatter.Field) map[string]frontmatter.Field {
 	found := map[string]frontmatter.Field{}
 
@@ -77,7 +77,7 @@ func byKey(fields []frontmatter.Field) map[string]frontmatter.Field {
 	return found
 }
 
-// plainKey returns a key so that prepTime, prep_time and prep-time are the same.
+// plainKey returns a key in lower case without "-" and "_", so that prepTime, prep_time and prep-time are the same.
 func plainKey(key string) string {
 	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(key))
 }
@@ -98,7 +98,8 @@ func (b *builder) value(keys []string) (any, frontmatter.Field) {
 	return nil, frontmatter.Field{}
 }
 
-// text returns the text of the first of some fields that is set.
+// text returns the text of the first of some fields that is set. It warns of a value that is neither a text nor a
+// number.
 func (b *builder) text(keys ...string) string {
 	v, f := b.value(keys)
 
@@ -110,7 +111,7 @@ func (b *builder) text(keys ...string) string {
 	return strings.TrimSpace(text)
 }
 
-// entries returns the entries of the first of some fields that is set.
+// entries returns the entries of the first of some fields that is set. It warns of a value without entries.
 func (b *builder) entries(keys ...string) []entry {
 	v, f := b.value(keys)
 	list := entriesOf(v)
@@ -122,6 +123,7 @@ func (b *builder) entries(keys ...string) []entry {
 	return list
 }
 
+// warn adds the warning that a field is ignored.
 func (b *builder) warn(f frontmatter.Field, allowed string) {
 	b.parts.Warnings = append(b.parts.Warnings, fault.Warning{
 		Code: fault.FrontMatterIgnored, Line: f.Line,

@@ -9,7 +9,8 @@ import (
 //go:embed labels.txt
 var labelData string
 
-// labels are the words that layouts print, by key and language.
+// labels are the words that layouts print, by key and language. The first line of the file has the languages; each
+// other line has a key and its word in each of them.
 var labels = sync.OnceValue(func() map[string]map[string]string {
 	all := map[string]map[string]string{}
 

@@ -1,6 +1,10 @@
 // Package layout has the layouts of documents that are more than running text: papers, letters, CVs, recipes and
 // minutes. A layout is a part of the stylesheet and tokens for the theme. Most also have a head that is made from
 // front matter.
+//
+// Of returns a layout by its name, and ByFields the name for a front matter. Layout.Theme changes the theme, and
+// Layout.Parts makes the HTML from the fields of the front matter. To add a layout, add it to all, and its rules to a
+// file NAME.css.
 package layout
 
 import (
@@ -21,13 +25,13 @@ type Layout struct {
 
 	// tokens are those of the theme, twoColumns more of them for a page in two columns.
 	tokens, twoColumns map[string]string
-	// title are the keys of front matter with the title, if the key title is missing.
+	// title are the keys of front matter that have the title in place of the key title.
 	title []string
-	// untitled means that no title is printed.
+	// untitled is true if no title is printed above the text.
 	untitled bool
 	// build makes the head, the foot and the rules of pages. Nil: the layout has none.
 	build func(b *builder)
-	// calm means that the theme has only its colours and typefaces. serif means that the text is set in a serif.
+	// calm is true if only the colours and typefaces of the theme apply. serif sets the text in a serif typeface.
 	calm, serif bool
 }
 
@@ -40,7 +44,7 @@ const (
 	Minutes = "minutes"
 )
 
-// all lists the layouts.
+// all returns the layouts. The values of tokens are CSS; those of --page-margins are millimetres.
 func all() []Layout {
 	return []Layout{
 		{
@@ -62,12 +66,8 @@ func all() []Layout {
 			untitled: true,
 			build:    letter,
 			tokens: map[string]string{
-				"--headings":     "plain",
-				"--folios":       "count",
-				"--text-size":    "10.5pt",
-				"--leading":      "1.45",
-				"--scale":        "1.12",
-				"--page-margins": "20 20 24 25",
+				"--headings": "plain", "--folios": "count",
+				"--text-size": "10.5pt", "--leading": "1.45", "--scale": "1.12", "--page-margins": "20 20 24 25",
 			},
 		},
 		{
@@ -88,10 +88,7 @@ func all() []Layout {
 			Name:  Minutes,
 			build: minutes,
 			tokens: map[string]string{
-				"--text-size":    "10.25pt",
-				"--leading":      "1.45",
-				"--scale":        "1.18",
-				"--page-margins": "22 25 23 25",
+				"--text-size": "10.25pt", "--leading": "1.45", "--scale": "1.18", "--page-margins": "22 25 23 25",
 			},
 		},
 	}
@@ -166,8 +163,8 @@ func (l Layout) Theme(t themes.Theme, columns int) themes.Theme {
 // because single ones such as date are common in other documents.
 func ByFields(fields []frontmatter.Field) string {
 	keys := byKey(fields)
-	has := func(any ...string) bool {
-		return slices.ContainsFunc(any, func(key string) bool { return keys[key].Key != "" })
+	has := func(anyOf ...string) bool {
+		return slices.ContainsFunc(anyOf, func(key string) bool { return keys[key].Key != "" })
 	}
 
 	switch {
@@ -184,7 +181,7 @@ func ByFields(fields []frontmatter.Field) string {
 	return ""
 }
 
-// Untitled reports whether a layout prints no title of its own.
+// Untitled reports whether a layout prints no title above the text. A letter has its subject instead.
 func (l Layout) Untitled() bool { return l.untitled }
 
 // isSerif reports whether a list of typefaces ends with the generic serif.

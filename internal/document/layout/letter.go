@@ -9,15 +9,15 @@ import (
 	"presswork/internal/markdown/frontmatter"
 )
 
-// The forms of letters. A and B are those of DIN 5008, whose window begins 27 and 45 mm below the edge. US is the
-// block letter of the United States.
+// The forms of letters. A and B are those of DIN 5008: the window of the envelope begins 27 mm (A) or 45 mm (B) below
+// the upper edge. US is the block letter of the United States.
 const formA, formB, formUS = "A", "B", "US"
 
 // sender is who wrote a letter.
 type sender struct {
 	name    string
 	address []string
-	// contact are lines such as a phone number, by the keys of their labels.
+	// contact are pairs of the key of a label and a value, such as a phone number.
 	contact [][2]string
 	url     string
 }
@@ -63,6 +63,7 @@ func Addressed(fields []frontmatter.Field) bool {
 	return b.sender().name != "" || len(b.address(recipientKeys()...)) > 0
 }
 
+// recipientKeys returns the fields of front matter with the recipient.
 func recipientKeys() []string { return []string{"recipient", "to", "address"} }
 
 // letterClass returns the class of a form, "" for none.
@@ -185,7 +186,7 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// writeLines writes lines as one paragraph, nothing without lines.
+// writeLines writes lines as one paragraph. Without lines it writes nothing.
 func (b *builder) writeLines(class string, lines []string) {
 	if lines = compact(lines...); len(lines) == 0 {
 		return
@@ -243,7 +244,7 @@ func writeFacts(w *markup.Writer, class string, rows [][2]string) {
 	}
 }
 
-// writeClosing writes what stands below the text of a letter.
+// writeClosing writes what stands below the text of a letter: closing, name, postscript, enclosures and copies.
 func (b *builder) writeClosing(from sender) {
 	name := firstOf(b.text("signature", "signed"), from.name)
 
@@ -264,36 +265,31 @@ func (b *builder) writeClosing(from sender) {
 	}
 }
 
-// letterPages returns the @page rules of a letter. The first page has no number. A4 paper has marks for folding and
-// punching in its left margin. Chromium draws no pictures on a page itself, but in boxes of its margin.
+// letterPages returns the @page rules of a letter. The first page has no number. A letter of form A or B on A4 has two
+// marks for folding and one for punching at its left edge. Chromium draws no backgrounds at a place of the page itself.
+// So the marks are the background of a box in the margin, which is as high as the text.
 func letterPages(form string, s sheet.Sheet) string {
 	side, above, below := s.Strips()
 	width, top := s.Left-side, s.Top-above
 
-	const paperWidth, paperHeight, room = 210, 297, 11 // millimetres
+	const paperWidth, paperHeight, room = 210, 297, 11 // millimetres: A4, and the least margin for the marks
 	if form != formA && form != formB || s.Width != paperWidth || s.Height != paperHeight || s.Bleed > 0 ||
 		width < room {
-		return numberless
+		return unnumberedFirst
 	}
 
 	folds := [2]float64{105, 210}
 	if form == formA {
 		folds = [2]float64{87, 192}
 	}
+	// mark draws a line of this length. at is its distance from the upper edge of the paper. All are in millimetres.
 	mark := func(at, length float64) string {
-		return fmt.Sprintf(
-			"linear-gradient(var(--muted),var(--muted)) 5mm %gmm/%gmm .3mm no-repeat",
-			sheet.Round(at-top),
-			length,
-		)
+		return fmt.Sprintf("linear-gradient(var(--muted),var(--muted)) 5mm %gmm/%gmm .3mm no-repeat",
+			sheet.Round(at-top), length)
 	}
 
-	return numberless + fmt.Sprintf(
+	return unnumberedFirst + fmt.Sprintf(
 		"@page:first{@left-middle{content:\"\";width:%gmm;height:%gmm;background:%s,%s,%s}}\n",
-		sheet.Round(width),
-		sheet.Round(s.Height-top-(s.Bottom-below)),
-		mark(folds[0], 4),
-		mark(paperHeight/2, 6),
-		mark(folds[1], 4),
-	)
+		sheet.Round(width), sheet.Round(s.Height-top-(s.Bottom-below)),
+		mark(folds[0], 4), mark(paperHeight/2, 6), mark(folds[1], 4))
 }

@@ -25,7 +25,7 @@ func recipe(b *builder) {
 		rows = append(rows, [2]string{b.label(fact[0]), duration(b.text(fact...))})
 	}
 	source := b.text("source", "sourceurl", "url")
-	rows = append(rows, [2]string{b.label("source"), firstOf(bare(source), b.Author)})
+	rows = append(rows, [2]string{b.label("source"), firstOf(withoutScheme(source), b.Author)})
 	writeFacts(&b.head, "recipe-facts", rows)
 
 	ingredients := b.entries("ingredients", "recipeingredient", "ingredient")
@@ -41,10 +41,10 @@ func recipe(b *builder) {
 		b.head.Line("h2", b.label("method"))
 		b.writeGroups(steps, "ol", "recipe-steps")
 	}
-	b.parts.PageCSS = numberless
+	b.parts.PageCSS = unnumberedFirst
 }
 
-// writeGroups writes a list. Entries that hold others have their name above them.
+// writeGroups writes a list. An entry that holds others ends the list; its name stands above a list of its own.
 func (b *builder) writeGroups(list []entry, element, class string) {
 	opened := false
 	end := func() {
@@ -91,12 +91,8 @@ func groupsOf(e entry) (groups []group) {
 		return []group{{name, items}}
 	}
 
-	text := joined(
-		" ",
-		e.get("amount", "quantity", "qty"),
-		e.get("unit"),
-		firstOf(e.get("ingredient", "item", "text"), name),
-	)
+	text := joined(" ", e.get("amount", "quantity", "qty"), e.get("unit"),
+		firstOf(e.get("ingredient", "item", "text"), name))
 	if note := e.get("note", "notes", "preparation"); note != "" {
 		text = joined(", ", text, note)
 	}

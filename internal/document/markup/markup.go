@@ -1,4 +1,5 @@
-// Package markup writes HTML that is escaped by construction.
+// Package markup writes HTML whose texts and attribute values are escaped by construction. Only Raw, and the names of
+// elements and attributes, are written as they are, so they must be constants or finished HTML.
 package markup
 
 import (
@@ -9,9 +10,9 @@ import (
 // Writer writes HTML. Its zero value is empty.
 type Writer struct{ out strings.Builder }
 
-// Open writes a start tag. The tag is the name of the element, and may be followed by
-// attributes that are constants: "nav hidden". Attrs are names of further attributes, each
-// followed by its value; those with the value "" are left out.
+// Open writes a start tag. tag is the name of the element, and may be followed by attributes that are constants:
+// "nav hidden". attrs are names of further attributes, each followed by its value. Those with the value "" are left
+// out.
 func (w *Writer) Open(tag string, attrs ...string) *Writer {
 	w.Raw("<" + tag)
 
@@ -36,7 +37,7 @@ func (w *Writer) Close(names ...string) *Writer {
 // Text writes text.
 func (w *Writer) Text(text string) *Writer { return w.Raw(html.EscapeString(text)) }
 
-// Element writes an element with text. Name and attrs are as in Open.
+// Element writes an element with text. name and attrs are as in Open, but name has no attributes.
 func (w *Writer) Element(name, text string, attrs ...string) *Writer {
 	return w.Open(name, attrs...).Text(text).Close(name)
 }
@@ -50,7 +51,7 @@ func (w *Writer) Line(name, text string, attrs ...string) *Writer {
 	return w.Element(name, text, attrs...).Raw("\n")
 }
 
-// Raw writes finished HTML.
+// Raw writes finished HTML. It must not contain a text from outside that is not escaped.
 func (w *Writer) Raw(html string) *Writer {
 	w.out.WriteString(html)
 	return w

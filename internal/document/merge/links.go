@@ -16,8 +16,8 @@ import (
 // "presswork-part/2/17/anchor" is a link on line 17 to an anchor in part 2.
 const partLink = "presswork-part/"
 
-// resolve returns the fragment for a link from one part to another. It returns false for other
-// links.
+// resolve returns the fragment for a link from one part to another. from is the path of the part with the link, and
+// line the link's line. It returns false for other links.
 func (m *merger) resolve(from, destination string, line int) (fragment string, ok bool) {
 	u, err := url.Parse(destination)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" {
@@ -60,8 +60,8 @@ func partFragment(n, line int, anchor string) string {
 	return fmt.Sprintf("%s%d/%d/%s", partLink, n, line, anchor)
 }
 
-// href returns a link of part p with the final name of its anchor. If the anchor does not exist,
-// the link leads to the start of its part, and href adds it to broken.
+// href returns a link of part p with the final name of its anchor. If that is missing in another part, the link leads
+// to the start of that part. href then adds it to broken with its line.
 func (m *merger) href(p mergedPart, href string, broken map[string]int) string {
 	fragment, ok := strings.CutPrefix(href, "#")
 	if !ok {
@@ -96,8 +96,7 @@ func (m *merger) href(p mergedPart, href string, broken map[string]int) string {
 	return "#" + target.start
 }
 
-// labelsOfOthers returns the labels of all parts except one, as links to them. Of equal labels,
-// the first wins.
+// labelsOfOthers returns the labels of all parts except one, as links to them. Of equal labels, the first wins.
 func labelsOfOthers(parts []part, except int) map[string]markdown.Label {
 	labels := map[string]markdown.Label{}
 
@@ -117,8 +116,8 @@ func labelsOfOthers(parts []part, except int) map[string]markdown.Label {
 	return labels
 }
 
-// shareBibliography gives all parts one bibliography. It stands in the last part unless an
-// earlier one has a place for it.
+// shareBibliography gives all parts one bibliography, and marks the parts that must be parsed again for it. It stands
+// in the first part that has a place for it, or else in the last part.
 func shareBibliography(parts []part) {
 	var all []cite.Citation
 

@@ -1,5 +1,8 @@
-// Package merge parses several Markdown documents as one: links, labels, numbers and citations
-// work across them, and every anchor keeps a name of its own.
+// Package merge parses several Markdown documents as one: links, labels, numbers and citations work across them, and
+// every anchor gets a name of its own.
+//
+// Parse parses each source with the numbers of those before it. It parses a source again if labels or citations of the
+// others affect it. Then it renames equal anchors, resolves the links between sources, and joins the HTML.
 package merge
 
 import (
@@ -29,6 +32,7 @@ type Source struct {
 	Options markdown.Options
 }
 
+// name returns the name of the source in messages.
 func (s Source) name() string { return Name(s.Path, s.Options.Folder != "") }
 
 // Name returns the name of a document in messages: its path in a book, else the last element of its path.
@@ -43,9 +47,9 @@ func Name(name string, inBook bool) string {
 // Parser parses a document: markdown.Renderer.Parse.
 type Parser func(ctx context.Context, content []byte, o markdown.Options) (markdown.Document, error)
 
-// Parse parses the sources and returns them as one document, each part on a new page. The
-// language of the first is the language of all, and its assets have the bibliography. Errors:
-// those of the parser, with the name of the source.
+// Parse parses the sources and returns them as one document, each part on a new page. There must be at least one. The
+// language of the first is the language of all, and its assets have the bibliography. Errors: those of the parser, with
+// the name of the source.
 func Parse(ctx context.Context, parse Parser, sources []Source) (markdown.Document, error) {
 	m := merger{index: map[string]int{}, stems: map[string]int{}, taken: map[string]bool{}}
 
@@ -76,8 +80,7 @@ func Parse(ctx context.Context, parse Parser, sources []Source) (markdown.Docume
 	return m.merged(), nil
 }
 
-// NameFile returns the error with the name of the file that it is about, except for internal
-// errors.
+// NameFile returns the error with the name of the file that it is about. It returns internal errors as they are.
 func NameFile(file string, err error) error {
 	e := fault.AsError(err)
 	if e.Code == fault.Internal {
@@ -99,7 +102,7 @@ type merger struct {
 type part struct {
 	Source
 	document markdown.Document
-	// again reports that it must be parsed again because the other parts affect it.
+	// again is true if it must be parsed again because the other parts affect it.
 	again bool
 }
 
@@ -111,7 +114,7 @@ type mergedPart struct {
 	name string
 	// place is Options.Place of its source.
 	place func(line int) string
-	// inBook reports whether the part is a chapter or a heading of a book.
+	// inBook is true if the part is a chapter or a heading of a book.
 	inBook bool
 	// start is the anchor for links to the part as a whole.
 	start string

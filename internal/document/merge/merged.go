@@ -59,8 +59,8 @@ func (p mergedPart) isHeading() bool {
 	return p.inBook && len(p.Blocks) == 1 && p.Blocks[0].Kind == block.Heading
 }
 
-// renamed returns the HTML of a part with the final names of anchors. Broken are the links to
-// anchors that do not exist in other parts, with the line of the first.
+// renamed returns the HTML of a part with the final names of anchors. broken are the links to anchors that other parts
+// do not have, each with the line of the first such link.
 func (m *merger) renamed(p mergedPart) (text string, broken map[string]int) {
 	broken = map[string]int{}
 	text = block.EachTag(p.HTML, func(t *html.Token) (changed bool) {
@@ -90,8 +90,8 @@ func (m *merger) renamed(p mergedPart) (text string, broken map[string]int) {
 	return text, broken
 }
 
-// withoutRepeated removes the warnings about no line that repeat an earlier one about another part, such as one
-// about the bibliography.
+// withoutRepeated removes the warnings without a line that repeat an earlier one about another part, such as one about
+// the bibliography. The text after the name of the file decides.
 func withoutRepeated(warnings []fault.Warning) []fault.Warning {
 	seen := map[string]bool{}
 

@@ -44,8 +44,8 @@ func (m *FrontMatter) define(v any) {
 	}
 }
 
-// definition returns the definition of a macro in LaTeX. v is its body, a map with the body, or a list of the body and
-// the number of arguments. Of other values it returns "".
+// definition returns the definition of a macro in LaTeX. v is its body, a map with the body as "macro", or a list of
+// the body and the number of arguments. It returns "" for other values.
 func definition(name string, v any) string {
 	body, arguments := "", 0
 

@@ -1,5 +1,9 @@
 // Package metadata reads the front matter of a document: its options, its theme, and the keys of other programs
 // that have the same meaning.
+//
+// Read sets the FrontMatter from each key in turn. It decodes the value of an option as JSON into presswork.Options, so
+// that front matter allows what the API allows. A value that is not allowed becomes a warning, never an error,
+// because it may be meant for another program.
 package metadata
 
 import (
@@ -19,7 +23,7 @@ import (
 
 // FrontMatter is what a document's front matter holds.
 type FrontMatter struct {
-	// Theme is the theme that the front matter asks for, "" when it does not.
+	// Theme is the theme that the front matter names, or "".
 	Theme   string
 	Options presswork.Options
 	// Subtitle, Date and Abstract are as written. Abstract may be Markdown.
@@ -46,15 +50,13 @@ type FrontMatter struct {
 
 // Deck is the front matter of a deck of slides for Marp.
 type Deck struct {
-	// Marp is "true" in one. Paginate, Class, Header, Footer and Size are as Marp has
-	// them.
+	// Marp is "true" in such a deck. The others are as Marp defines them; "" if they are not set.
 	Marp, Paginate, Class, Header, Footer, Size string
 }
 
-// Read reads the front matter of a document. Its keys are theme, those of presswork.Options
-// and the names that other programs use for them; it ignores all other keys. A value that is
-// not allowed is dropped with a warning. Errors: FrontMatterInvalid, with the line in its
-// message, if the front matter is not valid YAML or TOML.
+// Read reads the front matter of a document. Its keys are theme, those of presswork.Options and the names that other
+// programs use for them; it ignores all other keys. A value that is not allowed is dropped with a warning. Errors:
+// FrontMatterInvalid, with the line in its message, if the front matter is not valid YAML or TOML.
 func Read(content []byte) (FrontMatter, error) {
 	d, err := frontmatter.Read(content)
 	if err != nil {
@@ -95,12 +97,12 @@ func addValues(values map[string]string, key string, v any) {
 	}
 }
 
-// set takes one field.
+// set takes one field. It warns of a key that looks like a misspelt option, and of a value that is not allowed.
 func (m *FrontMatter) set(f frontmatter.Field) {
 	fields := optionFields()
 
 	if dst := m.Deck.field(f.Key); dst != nil {
-		// Other programs have other things by these names.
+		// Other programs have other values by these names, so a value of another type is no error.
 		if v, err := f.Text(); err == nil {
 			*dst, _ = v.(string)
 		}
@@ -108,7 +110,7 @@ func (m *FrontMatter) set(f frontmatter.Field) {
 		return
 	}
 
-	option, foreign := f.Key, false
+	option, foreign := f.Key, false // the option, and whether the key is that of another program
 	switch f.Key {
 	case "myst", "substitutions", "myst_substitutions":
 		if v, err := f.Text(); err == nil {
@@ -164,13 +166,13 @@ func (m *FrontMatter) set(f frontmatter.Field) {
 	m.Lines[option] = f.Line
 }
 
+// isMap reports whether a value of front matter is a map.
 func isMap(v any) bool {
 	_, ok := v.(map[string]any)
 	return ok
 }
 
-// substitute takes the substitutions of MyST: a map of names, or a map that has it as
-// "substitutions".
+// substitute takes the substitutions of MyST: a map of texts by name, or a map that has it as "substitutions".
 func (m *FrontMatter) substitute(v any) {
 	object, _ := v.(map[string]any)
 	if inner, ok := object["substitutions"].(map[string]any); ok {
@@ -187,7 +189,7 @@ func (m *FrontMatter) substitute(v any) {
 	}
 }
 
-// field returns where the value of one of Marp's keys is kept, nil for another key.
+// field returns the field for one of Marp's keys, or nil for another key.
 func (d *Deck) field(key string) *string {
 	switch key {
 	case "marp":
@@ -232,15 +234,13 @@ func (m *FrontMatter) Drop(name, why string) {
 	unset(&m.Options, name)
 }
 
+// warn adds a warning about a line of the front matter.
 func (m *FrontMatter) warn(line int, why string) {
-	m.Warnings = append(
-		m.Warnings,
-		fault.Warning{Code: fault.FrontMatterIgnored, Line: line, Message: "front matter: " + why},
-	)
+	w := fault.Warning{Code: fault.FrontMatterIgnored, Line: line, Message: "front matter: " + why}
+	m.Warnings = append(m.Warnings, w)
 }
 
-// text returns where the text of a key is kept that is not one of presswork.Options, nil for
-// another key.
+// text returns the field for the text of a key that is not one of presswork.Options, or nil for another key.
 func (m *FrontMatter) text(key string) *string {
 	switch key {
 	case "theme":
@@ -288,7 +288,7 @@ func (m *FrontMatter) take(key, option string, v any) error {
 		return errors.New("its value cannot be read")
 	}
 	given, before := m.Options, m.Options.Keywords
-	unset(&given, option) // decoding would write into what is there
+	unset(&given, option) // decoding would change the value that m.Options shares with given
 
 	if err := input.DecodeJSON(object, &given, ""); err != nil {
 		return errors.New(fault.AsError(err).Message)
@@ -328,6 +328,7 @@ func words(v any) (out []string) {
 	return out
 }
 
+// word returns the texts of a value on one line.
 func word(v any) string { return strings.Join(words(v), " ") }
 
 // joined returns a new list with the keywords of two lists, each once.
@@ -341,6 +342,7 @@ func joined(a, b presswork.Keywords) (out presswork.Keywords) {
 	return out
 }
 
+// unset sets the option with this JSON name to its zero value.
 func unset(o *presswork.Options, name string) {
 	if f, ok := optionFields()[name]; ok {
 		reflect.ValueOf(o).Elem().FieldByIndex(f.Index).SetZero()

@@ -21,7 +21,7 @@ type Author struct {
 }
 
 var (
-	// orcid matches the number of a researcher.
+	// orcid matches the ORCID of a researcher, also within its address.
 	orcid = lazyregexp.New(`\d{4}-\d{4}-\d{4}-\d{3}[\dX]`)
 	// nameNote matches a note of Markdown after a name, and an asterisk before it: "A. Lee*^[Corresponding author.]".
 	nameNote = lazyregexp.New(`[ \t]*\\?\*?\^\[([^\]\n]{0,200})\]`)

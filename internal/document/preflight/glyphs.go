@@ -9,7 +9,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// maxWanted is how many different characters are looked for.
+// maxWanted limits the different characters that are looked for.
 const maxWanted = 20_000
 
 // beyondFonts returns the characters of a page that none of the embedded fonts has. Only the fonts of the machine
@@ -27,17 +27,16 @@ func beyondFonts(html string) (wanted []rune) {
 	return wanted
 }
 
-// inkless characters need no glyph: they are printed as nothing or as a gap.
+// inkless reports whether a character needs no glyph, because it is printed as nothing or as a gap.
 func inkless(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector) ||
 		r == '\u034f'
 }
 
-// remedy has the advice for a kind of character: of reports whether a character is of that
-// kind, and advice ends the warning about it.
+// remedy is the advice for a kind of character.
 type remedy struct {
-	of     func(rune) bool
-	advice string
+	isOf   func(rune) bool // reports whether a character is of that kind
+	advice string          // the end of the warning about it
 }
 
 // remedies lists the advice for characters that no font has. The first entry that matches a character applies.
@@ -45,7 +44,7 @@ func remedies() []remedy {
 	in := func(tables ...*unicode.RangeTable) func(rune) bool {
 		return func(r rune) bool { return unicode.In(r, tables...) }
 	}
-	const rare = 0x20000 // the ideographs from here on
+	const rare = 0x20000 // the first of the rare ideographs
 
 	return []remedy{
 		{
@@ -66,7 +65,7 @@ func remedies() []remedy {
 	}
 }
 
-// cjk are the punctuation and the forms of Chinese, Japanese and Korean.
+// cjk returns the blocks of punctuation and compatibility forms of Chinese, Japanese and Korean.
 func cjk() *unicode.RangeTable {
 	return &unicode.RangeTable{
 		R16: []unicode.Range16{
@@ -77,7 +76,7 @@ func cjk() *unicode.RangeTable {
 	}
 }
 
-// pictographs are the blocks that emoji lie in.
+// pictographs returns the blocks with emoji.
 func pictographs() *unicode.RangeTable {
 	return &unicode.RangeTable{
 		R16: []unicode.Range16{{Lo: 0x2600, Hi: 0x27bf, Stride: 1}},
@@ -98,7 +97,7 @@ func (c Check) glyphsMissing(missing []string) (warnings []fault.Warning) {
 
 		first := []rune(wanting)[0]
 		for n, r := range list {
-			if r.of(first) {
+			if r.isOf(first) {
 				groups[n] = append(groups[n], text)
 				break
 			}
@@ -109,7 +108,7 @@ func (c Check) glyphsMissing(missing []string) (warnings []fault.Warning) {
 		if len(texts) == 0 {
 			continue
 		}
-		const shown = 5
+		const shown = 5 // texts
 		var b strings.Builder
 
 		for i, text := range texts[:min(len(texts), shown)] {
@@ -130,8 +129,8 @@ func (c Check) glyphsMissing(missing []string) (warnings []fault.Warning) {
 	return warnings
 }
 
-// wantingIn returns the characters of a text that no embedded font has. If there are none, it
-// returns all characters that need a glyph. It ignores spaces and other characters without one.
+// wantingIn returns the characters of a text that no embedded font has. If there are none, it returns all characters
+// that need a glyph.
 func wantingIn(text string) string {
 	inked := strings.Map(func(r rune) rune {
 		if inkless(r) {
@@ -155,16 +154,17 @@ func wantingIn(text string) string {
 	return inked
 }
 
-// named shows a character with its code: 漢 (U+6F22).
+// named returns a text with the codes of its characters: 漢 (U+6F22). It returns only the codes of a text that cannot be
+// shown.
 func named(text string) string {
 	var codes []string
 	for _, r := range text {
 		codes = append(codes, fmt.Sprintf("%U", r))
 	}
 
-	const most = 4
-	if len(codes) > most {
-		codes = append(codes[:most], "…")
+	const maxCodes = 4
+	if len(codes) > maxCodes {
+		codes = append(codes[:maxCodes], "…")
 	}
 
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) && !inkless(r) }) {

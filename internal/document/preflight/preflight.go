@@ -1,5 +1,5 @@
-// Package preflight checks the print of a document for characters that no font has and for
-// what is too wide or too small to read.
+// Package preflight checks the print of a document for characters that no font has, and for content that is too wide or
+// too small. It turns the findings of package inspect into warnings with the line of the source.
 package preflight
 
 import (
@@ -18,9 +18,9 @@ import (
 type Check struct {
 	// Sources are searched for the lines of warnings.
 	Sources []Source
-	// Area returns the area for the text of a page, given its size in points. It returns nil for a page that
-	// is not checked. Nil: nothing on the pages can be too wide.
-	Area func(page int, width, height float64) *inspect.Area
+	// Area returns the area for the text of a page; nil for a page that is not checked. Nil: nothing on the pages can be
+	// too wide.
+	Area inspect.AreaOf
 }
 
 // Source is a file that the document is made of.
@@ -29,11 +29,10 @@ type Source struct {
 	Content []byte
 }
 
-// Inspect checks a print of HTML for characters without a font, content that is cut off at the side, and text that
-// is too small. Most documents cannot have these problems and are not checked.
-func (c Check) Inspect(
-	ctx context.Context,
-	html string,
+// Inspect checks a print of HTML for characters without a font, content that is cut off at the side, and text that is
+// too small. read returns the print. It is not called for a document that cannot have these problems, as most cannot.
+// Errors: those of read and of inspect.Text.
+func (c Check) Inspect(ctx context.Context, html string,
 	read func() (*pdffile.File, error),
 ) ([]fault.Warning, error) {
 	wanted := beyondFonts(html)
@@ -54,10 +53,10 @@ func (c Check) Inspect(
 	return append(c.glyphsMissing(found.Missing), c.linesOverflow(found.Misfits)...), nil
 }
 
-// maxOverflows is how many pages are reported; more add nothing new.
+// maxOverflows limits the pages that are reported, because more add nothing new.
 const maxOverflows = 10
 
-// linesOverflow returns warnings about what does not fit, one for each page.
+// linesOverflow returns warnings about content that does not fit, one for each page.
 func (c Check) linesOverflow(found []inspect.Misfit) (warnings []fault.Warning) {
 	for n, m := range found {
 		if n > 0 && found[n-1].Page == m.Page {
@@ -73,11 +72,8 @@ func (c Check) linesOverflow(found []inspect.Misfit) (warnings []fault.Warning) 
 			Message: fmt.Sprintf("page %d: something is wider than its column and is cut off", m.Page),
 		}
 		if m.Size > 0 {
-			w.Message = fmt.Sprintf(
-				"page %d: something is so wide that it is set in %.1f pt, too small to read",
-				m.Page,
-				m.Size,
-			)
+			w.Message = fmt.Sprintf("page %d: something is so wide that it is set in %.1f pt, too small to read",
+				m.Page, m.Size)
 		}
 
 		if text := pdffile.OneLine(m.Text); text != "" {

@@ -23,7 +23,7 @@ var (
 	rasterJS string
 )
 
-// library unpacks pdf.js on first use: 1.7 MB.
+// library unpacks pdf.js on first use. It takes 1.7 MB of memory from then on.
 var library = sync.OnceValues(func() (string, error) {
 	z, err := gzip.NewReader(bytes.NewReader(libraryGz))
 	if err != nil {
@@ -39,8 +39,8 @@ const (
 	MaxPages = 500
 	// maxPixels is the largest number of pixels of one picture.
 	maxPixels = 100_000_000
-	// perRun is the number of pages that one browser page draws. Each browser page parses the PDF once; a small number
-	// lets other documents use the tab in between.
+	// perRun is the number of pages that one browser page draws. Each browser page parses the PDF again, but between two
+	// of them other documents can use the tab.
 	perRun = 25
 	// pointsPerInch converts the unit of a PDF, the point.
 	pointsPerInch = 72
@@ -53,34 +53,25 @@ type Script func(ctx context.Context, library string, expressions ...string) ([]
 // Pages draws the first count pages of a PDF and returns them as PNGs. The resolution is in pixels per inch; area is
 // that of the largest page, in square inches. Errors: ContentTooComplex beyond MaxPages or 100 million pixels, those of
 // script.
-func Pages(
-	ctx context.Context,
-	script Script,
-	pdf []byte,
-	count, resolution int,
+func Pages(ctx context.Context, script Script, pdf []byte, count, resolution int,
 	area float64,
 ) (pictures [][]byte, err error) {
 	if count > MaxPages {
-		return nil, fault.Errorf(
-			fault.ContentTooComplex,
-			"the document has %d pages; at most %d become pictures, choose some with page_ranges",
-			count,
-			MaxPages,
-		)
+		return nil, fault.Errorf(fault.ContentTooComplex,
+			"the document has %d pages; at most %d become pictures, choose some with page_ranges", count, MaxPages)
 	}
 
 	if area*float64(resolution)*float64(resolution) > maxPixels {
-		return nil, fault.Errorf(
-			fault.ContentTooComplex,
+		return nil, fault.Errorf(fault.ContentTooComplex,
 			"pictures of these pages would have more than %d million pixels; choose a lower resolution",
-			maxPixels/1_000_000,
-		)
+			maxPixels/1_000_000)
 	}
 
 	code, err := library()
 	if err != nil {
 		return nil, err
 	}
+	// The "0" at the end is the value of the script, so that the browser does not return the PDF.
 	code += "\n;globalThis.source=\"" + base64.StdEncoding.EncodeToString(pdf) + "\";0"
 
 	for first := 1; first <= count; first += perRun {

@@ -1,6 +1,7 @@
 package sections
 
-// starts returns the indexes of the blocks that begin sections. must allows cuts at headings, for a document that is
+// starts returns the indexes of the blocks that begin sections, in order; the first is 0. A section begins after a
+// forced page break once the section before it has leastSection. must allows cuts at headings, for a document that is
 // too large to print at once.
 func starts(blocks []piece, must bool) []int {
 	starts, sizes := []int{0}, []int{0} // sizes[i] is the size of all blocks before block i
@@ -57,7 +58,7 @@ func endsPage(blocks []piece, i int) bool {
 
 // rank orders the blocks at which a section may begin. The lowest rank is the best.
 func rank(blocks []piece, i int) int {
-	const none = 7
+	const none = 7 // after headings of all levels
 
 	switch {
 	case endsPage(blocks, i):

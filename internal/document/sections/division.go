@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// leastSection is the size of HTML, in bytes, that is worth a print of its own:
-	// some 75 pages of short sections.
+	// leastSection is the size of HTML, in bytes, that is worth a print of its own: about 75 pages of short sections.
 	leastSection = 128 << 10
 	// usualSection is the size of a section of a document that must be divided although it has no forced page
 	// breaks. The cost of a page grows with the number of pages before it.
 	usualSection = 256 << 10
 	// largestBlock is the size of HTML up to which a block is printed in one piece.
 	largestBlock = 512 << 10
-	// leastChapter is that of chapters on the right, on average, that are worth a print each.
+	// leastChapter is the mean size of chapters that begin on the right from which each is worth a print.
 	leastChapter = 8 << 10
 	// longContents is the size in bytes of HTML from which contents get sections of their own, about four pages.
 	// Those sections are printed again when the places of all headings are known.
@@ -41,7 +40,7 @@ type division struct {
 	notes []piece
 	// ranges are the requested pages, first and last; nil means all.
 	ranges [][2]int
-	// whole reports that the requested pages show something that depends on all pages, such as their number.
+	// whole is true if the requested pages show something that depends on all pages, such as their number.
 	whole bool
 	// starts are the indexes of the blocks that begin sections. If it has only one, layout passes find the others.
 	starts   []int
@@ -70,17 +69,17 @@ type section struct {
 	from   int // index of its first block in division.blocks
 	blocks []piece
 	notes  []int // indexes of its notes in division.notes
-	// opens reports that it begins with a heading that keeps the space above it. Without opens the heading loses that
+	// opens is true if it begins with a heading that keeps the space above it. Without opens the heading loses that
 	// space, as the first element of a document and those after a page break do.
 	opens bool
-	// follows reports that it begins with a paragraph that comes after another paragraph. Some styles indent those.
+	// follows is true if it begins with a paragraph that comes after another paragraph. Some styles indent those.
 	follows bool
-	// at is the page that it begins on, from 1. white reports that a white page precedes it. left reports that it was
+	// at is the page that it begins on, from 1. blankBefore is true if a blank page precedes it. left is true if it was
 	// printed to begin on a left page.
-	at          int
-	white, left bool
-	// A text is a page number or index entry that is known only after printing. first is the index of its first
-	// text in the document; held are the texts of its last print.
+	at                int
+	blankBefore, left bool
+	// held are the page numbers and index entries in its last print, which are known only after printing. first is the
+	// index of the first of them in the document.
 	first int
 	held  []string
 	// ids and links are those of its blocks and notes.
@@ -88,15 +87,15 @@ type section struct {
 
 	// wanted is its number of pages by the layout pass. It is 0 without one.
 	wanted int
-	// untagged reports that its print has no tags and no visible text, because another print follows.
+	// untagged is true if its print has no tags and no visible text, because another print follows.
 	untagged bool
 	file     *pdffile.File
 	// ranges are the pages of it that are printed; "" means all.
 	ranges string
-	// asked belongs to layout passes: links to the blocks whose places are wanted.
-	asked  string
-	places map[string]int // page of each anchor, from 1 within the section
-	pages  int            // number of pages of the last print of all of it
+	// placeLinks are links, as HTML, to the blocks whose places a layout pass reports.
+	placeLinks string
+	places     map[string]int // page of each anchor, from 1 within the section
+	pages      int            // number of pages of the last print of all of it
 }
 
 // divide decides where to cut a document into sections. It returns nil if that is not worth it.
@@ -105,13 +104,13 @@ func divide(p Plan) *division {
 		return nil
 	}
 	d := &division{Plan: p}
-	d.take()
+	d.readBlocks()
 
 	if ranges := p.Sheet.PageRanges; ranges != "" {
 		d.whole = p.Contents || p.CountsPages
 
 		d.Sheet.PageRanges = ""
-		if asked := d.ask(ranges); !p.Must && asked > fewPages {
+		if requested := d.setRanges(ranges); !p.Must && requested > fewPages {
 			return nil
 		}
 	}
@@ -140,8 +139,8 @@ func divide(p Plan) *division {
 	return nil
 }
 
-// ask sets d.ranges to the requested pages and returns their number. ranges is a valid option page_ranges.
-func (d *division) ask(ranges string) (pages int) {
+// setRanges sets d.ranges to the requested pages and returns their number. ranges is a valid option page_ranges.
+func (d *division) setRanges(ranges string) (pages int) {
 	for text := range strings.SplitSeq(ranges, ",") {
 		first, last, isRange := strings.Cut(text, "-")
 		if !isRange {
@@ -156,9 +155,9 @@ func (d *division) ask(ranges string) (pages int) {
 	return pages
 }
 
-// take fills blocks with the blocks of the plan. If notes stand at the foot of pages, it fills notes with the lists of
-// notes. Each note keeps its number, because the parts of a merged document count their own.
-func (d *division) take() {
+// readBlocks fills blocks with the blocks of the plan. If notes stand at the foot of pages, it fills notes with the
+// lists of notes. Each note keeps its number, because the parts of a merged document count their own.
+func (d *division) readBlocks() {
 	for _, b := range d.Blocks {
 		if !d.Footnotes || len(b.Notes) == 0 {
 			d.blocks = append(d.blocks, newPiece(b))
@@ -174,6 +173,7 @@ func (d *division) take() {
 	d.Blocks = nil
 }
 
+// newPiece returns a block with its anchors and links.
 func newPiece(b Block) piece {
 	ids, links := block.Anchors(b.HTML)
 	return piece{b, ids, links}
@@ -269,8 +269,8 @@ func (d *division) outdated(pages map[string]int) (todo []*section) {
 			held = texts[s.first:][:len(s.held)]
 		}
 
-		var asked bool
-		if s.ranges, asked = d.asked(s.at, s.pages); !asked {
+		var requested bool
+		if s.ranges, requested = d.requestedWithin(s.at, s.pages); !requested {
 			continue
 		}
 
@@ -283,9 +283,9 @@ func (d *division) outdated(pages map[string]int) (todo []*section) {
 	return todo
 }
 
-// asked returns the requested page ranges within pages pages of the document, which begin at page first. The
-// numbers are relative to first; "" means all. some is false when none of these pages is requested.
-func (d *division) asked(first, pages int) (ranges string, some bool) {
+// requestedWithin returns the requested page ranges within some pages of the document: from page first, as many as
+// pages. In ranges, page first is 1; "" means all. some is false if none of these pages is requested.
+func (d *division) requestedWithin(first, pages int) (ranges string, some bool) {
 	if d.ranges == nil {
 		return "", true
 	}
@@ -300,7 +300,7 @@ func (d *division) asked(first, pages int) (ranges string, some bool) {
 	return strings.Join(list, ","), len(list) > 0
 }
 
-// reached reports that no page after the sections so far is requested or needed.
+// reached reports whether no page after the sections so far is requested or needed.
 func (d *division) reached() bool {
 	pages := 0
 
@@ -315,12 +315,12 @@ func (d *division) reached() bool {
 }
 
 // pagesInWhole returns the page of each anchor in the whole document, from 1, and the number of pages. It sets where
-// each section begins and which white pages precede sections.
+// each section begins and which blank pages precede sections.
 func (d *division) pagesInWhole() (pages map[string]int, total int) {
 	pages = map[string]int{}
 
 	for _, s := range d.sections {
-		if s.white = s.blocks[0].Leaf && total%2 == 1; s.white {
+		if s.blankBefore = s.blocks[0].Leaf && total%2 == 1; s.blankBefore {
 			total++
 		}
 

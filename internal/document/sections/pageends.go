@@ -12,14 +12,13 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// leastLaidOut is the size of HTML, in bytes, of a document whose sections are found by
-// layout passes: some 300 pages. The passes take half as long as the prints, so with fewer
-// sections than four there is nothing to gain.
+// leastLaidOut is the size of HTML, in bytes, from which layout passes find the sections of a document: about 300
+// pages. The passes take half as long as the prints, so with fewer than four sections there is nothing to gain.
 const leastLaidOut = 512 << 10
 
-// mostPlaces bounds the blocks whose places a layout pass reports, because Chromium looks for
-// each of them on every page.
-const mostPlaces = 100
+// maxPlaces bounds the blocks whose places a layout pass reports, because Chromium looks for each of them on every
+// page.
+const maxPlaces = 100
 
 // cutPrefix begins the id, in a layout pass, of a block that may begin a section.
 const cutPrefix = "presswork-cut:"
@@ -90,24 +89,23 @@ func (d *division) nextSection(ctx context.Context) (*section, error) {
 // lastPageEnd lays out some blocks, the first of which begins a page. It returns the last block that also begins a
 // page and may begin a section, or 0. It also returns the number of pages before that block and the places of
 // anchors. The layout has no tags and no visible text, so it takes half the time of the print.
-func (d *division) lastPageEnd(
-	ctx context.Context,
+func (d *division) lastPageEnd(ctx context.Context,
 	from, to int,
 ) (at, pages int, places map[string]pdffile.Place, err error) {
 	layout := newSection(d.blocks, from, to)
 	layout.blocks, layout.untagged = slices.Clone(layout.blocks), true
 
-	var asked []int
-	for n := to - 1; n > from && len(asked) < mostPlaces; n-- {
+	var candidates []int // blocks that may begin the next section, the last first
+	for n := to - 1; n > from && len(candidates) < maxPlaces; n-- {
 		if !d.mayBegin(n) {
 			continue
 		}
-		asked = append(asked, n)
+		candidates = append(candidates, n)
 		id := cutPrefix + strconv.Itoa(n)
 		at := d.blocks[n].NameEnd
 		// Of two ids of an element the first counts.
 		layout.blocks[n-from].HTML = d.blocks[n].HTML[:at] + ` id="` + id + `"` + d.blocks[n].HTML[at:]
-		layout.asked += `<a href="#` + html.EscapeString(url.PathEscape(id)) + `"></a>`
+		layout.placeLinks += `<a href="#` + html.EscapeString(url.PathEscape(id)) + `"></a>`
 	}
 
 	printed, err := d.print(ctx, d.page(layout))
@@ -129,7 +127,7 @@ func (d *division) lastPageEnd(
 		return 0, 0, nil, err
 	}
 
-	for _, n := range asked {
+	for _, n := range candidates {
 		const tolerance = 1 // point
 		// The first block of the last page may fit on the page before, together with the following blocks.
 		place, ok := places[cutPrefix+strconv.Itoa(n)]

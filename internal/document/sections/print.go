@@ -29,12 +29,8 @@ func Print(ctx context.Context, p Plan, printer Printer) (*pdffile.File, error) 
 
 	whole, err := d.printAll(ctx)
 	if err != nil && !d.failed.Load() && ctx.Err() == nil {
-		printer.Log.WarnContext(
-			ctx,
-			"the document is printed in one piece: its sections could not be joined",
-			"error",
-			err,
-		)
+		printer.Log.WarnContext(ctx, "the document is printed in one piece: its sections could not be joined",
+			"error", err)
 
 		return nil, nil
 	}
@@ -52,8 +48,7 @@ func (d *division) print(ctx context.Context, page printable.Page) ([]byte, erro
 	return printed, err
 }
 
-// printAll prints the sections until all page numbers in them are right. A number with more digits can move headings to
-// other pages, so it may take several rounds. Then it prints the headers and footers of all pages and joins everything.
+// printAll prints the sections, then the headers and footers of all pages, and joins everything.
 func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 	err := d.eachIdle(ctx, len(d.blocks), func(ctx context.Context, _ int) error {
 		s, err := d.nextSection(ctx)
@@ -70,46 +65,16 @@ func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 
 		return d.printSection(ctx, s)
 	})
-	var pages map[string]int
-
-	var total int
-	for tries := 0; err == nil; tries++ {
-		pages, total = d.pagesInWhole()
-		todo := d.outdated(pages)
-		const most = 3 // as in chromium.Browser.PrintRevised
-
-		if len(todo) == 0 {
-			break
-		}
-
-		if tries == most {
-			d.printer.Log.WarnContext(
-				ctx,
-				"some page numbers in the contents may be wrong: each print moved the headings",
-			)
-			break
-		}
-		err = d.eachIdle(ctx, len(todo), func(ctx context.Context, i int) error {
-			s := todo[i]
-			if s.ranges != "" && s.wanted > 0 { // a layout pass finds its anchors; only some pages are printed
-				s.ranges, s.untagged = "", true
-
-				err := d.printSection(ctx, s)
-				if s.ranges, _ = d.asked(s.at, s.pages); err != nil {
-					return err
-				}
-				s.untagged = false
-			}
-
-			return d.printSection(ctx, s)
-		})
-	}
-
 	if err != nil {
 		return nil, err
 	}
 
-	if _, asked := d.asked(1, total); !asked {
+	pages, total, err := d.printOutdated(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	if _, requested := d.requestedWithin(1, total); !requested {
 		d.failed.Store(true)
 
 		return nil, fault.Errorf(fault.InvalidOption, "page_ranges: the document has only %d pages", total).
@@ -142,18 +107,59 @@ func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 	return whole, nil
 }
 
-// joined returns the prints of all sections in order, with the requested white pages between them.
+// printOutdated prints sections again until all page numbers in them are right. A number with more digits can move
+// headings to other pages, so it may take several rounds. It returns the pages of all anchors and the number of pages.
+func (d *division) printOutdated(ctx context.Context) (pages map[string]int, total int, err error) {
+	const maxRounds = 3 // as in chromium.Browser.PrintRevised
+
+	for round := 0; ; round++ {
+		pages, total = d.pagesInWhole()
+
+		todo := d.outdated(pages)
+		if len(todo) == 0 {
+			return pages, total, nil
+		}
+
+		if round == maxRounds {
+			d.printer.Log.WarnContext(ctx,
+				"some page numbers in the contents may be wrong: each print moved the headings")
+
+			return pages, total, nil
+		}
+
+		err = d.eachIdle(ctx, len(todo), func(ctx context.Context, i int) error {
+			s := todo[i]
+			if s.ranges != "" && s.wanted > 0 { // a layout pass finds its anchors; only some pages are printed
+				s.ranges, s.untagged = "", true
+
+				err := d.printSection(ctx, s)
+				if s.ranges, _ = d.requestedWithin(s.at, s.pages); err != nil {
+					return err
+				}
+				s.untagged = false
+			}
+
+			return d.printSection(ctx, s)
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+}
+
+// joined returns the prints of all sections in order, with the requested blank pages between them.
 func (d *division) joined(ctx context.Context) (prints []*pdffile.File, err error) {
-	var white []byte
+	var blank []byte
+
 	for _, s := range d.sections {
-		if _, asked := d.asked(s.at-1, 1); s.white && asked {
-			if white == nil {
-				if white, err = d.print(ctx, d.whitePage()); err != nil {
+		if _, requested := d.requestedWithin(s.at-1, 1); s.blankBefore && requested {
+			if blank == nil {
+				if blank, err = d.print(ctx, d.blankPage()); err != nil {
 					return nil, err
 				}
 			}
 
-			f, err := pdffile.Read(white)
+			f, err := pdffile.Read(blank)
 			if err != nil {
 				return nil, err
 			}
@@ -168,8 +174,8 @@ func (d *division) joined(ctx context.Context) (prints []*pdffile.File, err erro
 	return prints, nil
 }
 
-// eachIdle calls print count times, at once as often as the browser has idle tabs, at least once. After an error it
-// starts no more prints and returns the first error.
+// eachIdle calls print with the numbers from 0 to count-1, as many at once as the browser has idle tabs, and at least
+// one. After an error it starts no more prints and returns the first error.
 func (d *division) eachIdle(ctx context.Context, count int, print func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -230,11 +236,48 @@ func (d *division) printBanners(ctx context.Context, pages map[string]int, total
 	// The rules replace those of the head: rules that come later would win over the rules of named pages.
 	rules := d.Banners("counter(page,"+numberStyle+")", themes.QuoteCSS(strconv.Itoa(total)))
 	head := d.Head.Before + d.Head.Facing + rules + d.Head.After
-	classes := slices.Repeat([]string{"banner"}, total)
-	blank := map[int]bool{}
+
+	classes, blank, err := d.bannerClasses(total)
+	if err != nil {
+		return nil, err
+	}
+	var running []CounterStyle
+
+	if d.Running != nil {
+		running = d.Running(pages, total, blank)
+	}
+	banners := make([]*pdffile.File, (total+bannersAtOnce-1)/bannersAtOnce)
+	err = d.eachIdle(ctx, len(banners), func(ctx context.Context, i int) error {
+		first := i * bannersAtOnce
+		last := min(first+bannersAtOnce, total)
+
+		ranges, requested := d.requestedWithin(first+1, last-first)
+		if !requested {
+			return nil
+		}
+		sheet := d.Sheet
+		sheet.Tagged, sheet.Outline, sheet.PageRanges = false, false, ranges
+
+		data, err := d.print(ctx, printable.Page{HTML: bannerPages(head, classes, running, first, last), Sheet: sheet})
+		if err != nil {
+			return err
+		}
+		banners[i], err = pdffile.Read(data)
+
+		return err
+	})
+
+	return slices.DeleteFunc(banners, func(f *pdffile.File) bool { return f == nil }), err
+}
+
+// bannerClasses returns the classes of the element that stands for each page. They give it the orientation and the
+// rules of the page on which it is drawn. blank has the numbers of the blank pages.
+func (d *division) bannerClasses(total int) (classes []string, blank map[int]bool, err error) {
+	classes = slices.Repeat([]string{"banner"}, total)
+	blank = map[int]bool{}
 
 	for _, s := range d.sections {
-		if s.white {
+		if s.blankBefore {
 			blank[s.at-1] = true
 			classes[s.at-2] = "banner blank"
 		}
@@ -245,16 +288,16 @@ func (d *division) printBanners(ctx context.Context, pages map[string]int, total
 
 		sizes, err := s.file.Sizes()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 
 		for i := range s.pages {
-			if _, asked := d.asked(s.at+i, 1); !asked {
+			if _, requested := d.requestedWithin(s.at+i, 1); !requested {
 				continue
 			}
 
 			if len(sizes) == 0 {
-				return nil, errors.New("pages are missing")
+				return nil, nil, errors.New("pages are missing")
 			}
 
 			if (sizes[0][0] > sizes[0][1]) != (d.Sheet.Width > d.Sheet.Height) {
@@ -270,57 +313,37 @@ func (d *division) printBanners(ctx context.Context, pages map[string]int, total
 			classes[1], blank[2] = "banner blank", true
 		}
 	}
-	sheet := d.Sheet
-	sheet.Tagged, sheet.Outline = false, false
 
-	var running []CounterStyle
-	if d.Running != nil {
-		running = d.Running(pages, total, blank)
-	}
-	banners := make([]*pdffile.File, (total+bannersAtOnce-1)/bannersAtOnce)
-	err := d.eachIdle(ctx, len(banners), func(ctx context.Context, i int) error {
-		first := i * bannersAtOnce
-		last := min(first+bannersAtOnce, total)
-
-		ranges, asked := d.asked(first+1, last-first)
-		if !asked {
-			return nil
-		}
-		var out strings.Builder
-
-		numbers := make([]string, last-first)
-		for n := range numbers {
-			numbers[n] = strconv.Itoa(first + n + 1)
-		}
-		out.WriteString(head + "<style>" + CounterStyle{numberStyle, numbers}.CSS())
-
-		for _, r := range running {
-			out.WriteString(CounterStyle{r.Name, r.Texts[first:last]}.CSS())
-		}
-		out.WriteString("@page{background:none}@page cover{background:none}.banner{height:1mm;break-after:page}" +
-			".banner.turned{page:turned}.banner.blank{page:leaf}.banner.first{page:cover}" +
-			".banner:last-child{break-after:auto}</style>\n</head>\n<body>\n")
-
-		for _, class := range classes[first:last] {
-			out.WriteString(`<div class="` + class + "\"></div>\n")
-		}
-		out.WriteString("</body>\n</html>\n")
-		sheet := sheet
-		sheet.PageRanges = ranges
-
-		data, err := d.print(ctx, printable.Page{HTML: out.String(), Sheet: sheet})
-		if err != nil {
-			return err
-		}
-		banners[i], err = pdffile.Read(data)
-
-		return err
-	})
-
-	return slices.DeleteFunc(banners, func(f *pdffile.File) bool { return f == nil }), err
+	return classes, blank, nil
 }
 
-// CSS defines the counter style. Chromium has no string-set, but counter(page) takes a style.
+// bannerPages returns the HTML of empty pages with the headers and footers of the pages after first up to last.
+func bannerPages(head string, classes []string, running []CounterStyle, first, last int) string {
+	var out strings.Builder
+
+	numbers := make([]string, last-first)
+	for n := range numbers {
+		numbers[n] = strconv.Itoa(first + n + 1)
+	}
+	out.WriteString(head + "<style>" + CounterStyle{numberStyle, numbers}.CSS())
+
+	for _, r := range running {
+		out.WriteString(CounterStyle{r.Name, r.Texts[first:last]}.CSS())
+	}
+	out.WriteString("@page{background:none}@page cover{background:none}.banner{height:1mm;break-after:page}" +
+		".banner.turned{page:turned}.banner.blank{page:leaf}.banner.first{page:cover}" +
+		".banner:last-child{break-after:auto}</style>\n</head>\n<body>\n")
+
+	for _, class := range classes[first:last] {
+		out.WriteString(`<div class="` + class + "\"></div>\n")
+	}
+	out.WriteString("</body>\n</html>\n")
+
+	return out.String()
+}
+
+// CSS returns the rule that defines the counter style. Chromium does not support string-set, by which CSS takes texts
+// into margin boxes, but counter(page) takes a style.
 func (c CounterStyle) CSS() string {
 	var b strings.Builder
 	b.WriteString("@counter-style " + c.Name + "{system:fixed 1;symbols:")

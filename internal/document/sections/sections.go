@@ -16,15 +16,15 @@ type Plan struct {
 	Blocks      []Block
 	// Size is the size of the HTML page in bytes.
 	Size int
-	// Must reports that the document is too large to print at once.
+	// Must is true if the document is too large to print at once.
 	Must bool
 	// Anchors are the anchors of the headings whose pages must be known.
 	Anchors []string
 	Sheet   printable.Sheet
 	// Prepare becomes printable.Page.Prepare of sections with images or diagrams.
 	Prepare string
-	// Mirrored means that left and right pages have different margins. Footnotes means that notes are at the foot
-	// of pages, and Turns that some pages are turned.
+	// Mirrored is true if left and right pages have different margins. Footnotes is true if notes are at the foot of
+	// pages, Turns if some pages are turned.
 	Mirrored, Footnotes, Turns bool
 	// Top is the height of the first line of a page in points above its foot, as Chromium writes it for anchors.
 	Top float64
@@ -32,14 +32,14 @@ type Plan struct {
 	// number of a page and of all pages. NoBanners has the rules without header and footer.
 	Banners   func(number, total string) string
 	NoBanners string
-	// Number and Total are the same values for a print of all pages. CountsPages reports that some page shows the
-	// number of pages, Contents that the document shows page numbers of anchors.
+	// Number and Total are the values of number and total for a print of all pages. CountsPages is true if some page
+	// shows the number of pages, Contents if the document shows page numbers of anchors.
 	Number, Total         string
 	CountsPages, Contents bool
 	// Numbers returns the texts for all offsets in Block.Numbers, by the pages of the anchors. It is nil if no block
 	// has such offsets.
 	Numbers func(pages map[string]int) []string
-	// Running returns the counter styles that headers and footers use, with a text for each page. blank has the white
+	// Running returns the counter styles that headers and footers use, with a text for each page. blank has the blank
 	// pages. It is nil if headers and footers have no such text.
 	Running func(pages map[string]int, total int, blank map[int]bool) []CounterStyle
 }
@@ -67,18 +67,17 @@ type Block struct {
 	NameEnd int
 	// Heading is the level of a heading, or 0.
 	Heading int
-	// Kinds of the block: a paragraph, a list of entries with page numbers, an a element, or a possible white page
-	// before a chapter.
+	// Kinds of the block: a paragraph, a list of entries with page numbers, an a element, or a possible
+	// blank page before a chapter.
 	Paragraph, Contents, Anchor, Leaf bool
-	// PageBreak reports that it only ends the page, Breaks that a page ends after it, Chapter that a page begins with
-	// it.
+	// PageBreak is true if it only ends the page, Breaks if a page ends after it, Chapter if a page begins with it.
 	PageBreak, Breaks, Chapter bool
-	// MayBegin reports that it looks the same at the head of a section as at the head of a page. Neither it nor
-	// its content has space above it there.
+	// MayBegin is true if it looks the same at the head of a section as at the head of a page. Neither it nor its
+	// content has space above it there.
 	MayBegin bool
-	// Pictures reports that it is a paragraph of images, Arranged that it contains images or diagrams.
+	// Pictures is true if it is a paragraph of images, Arranged if it contains images or diagrams.
 	Pictures, Arranged bool
-	// Unsound reports that its start and end tags do not match.
+	// Unsound is true if its start and end tags do not match.
 	Unsound bool
 }
 

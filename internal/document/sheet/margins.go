@@ -16,8 +16,8 @@ type Margins struct{ Top, Right, Bottom, Left float64 }
 // NormalMargins returns the margins of a page for which neither options nor theme have any.
 func NormalMargins() Margins { return Margins{25, 33, 26, 33} }
 
-// ParseMargins returns the margins in a theme's token: top, right, bottom and left in millimetres
-// on A4, such as "25 33 26 33". A number that is not allowed leaves the normal margin.
+// ParseMargins returns the margins in a theme's token: top, right, bottom and left in millimetres on A4, such as
+// "25 33 26 33". Each is 0 to 60. A number that is not allowed leaves the normal margin.
 func ParseMargins(token string) Margins {
 	m := NormalMargins()
 	sides := []*float64{&m.Top, &m.Right, &m.Bottom, &m.Left}
@@ -36,7 +36,8 @@ func ParseMargins(token string) Margins {
 	return m
 }
 
-// readMargins sets the margins from the preset and from the options for single sides.
+// readMargins sets the margins: those of the argument, or of the preset in the options, and then those of the options
+// for single sides.
 func (s *Sheet) readMargins(o presswork.Options, margins Margins) error {
 	switch strings.ToLower(o.MarginPreset) {
 	case "":
@@ -49,12 +50,8 @@ func (s *Sheet) readMargins(o presswork.Options, margins Margins) error {
 	case "wide":
 		margins = Margins{32, 42, 34, 42}
 	default:
-		return input.Invalid(
-			"margin_preset",
-			"margin_preset %q is not allowed%s; allowed: none, narrow, normal, wide",
-			input.Short(o.MarginPreset),
-			input.DidYouMean(o.MarginPreset, []string{"none", "narrow", "normal", "wide"}),
-		)
+		return input.Invalid("margin_preset", "margin_preset %q is not allowed%s; allowed: none, narrow, normal, wide",
+			input.Short(o.MarginPreset), input.DidYouMean(o.MarginPreset, []string{"none", "narrow", "normal", "wide"}))
 	}
 	s.Top, s.Right, s.Bottom, s.Left = margins.Top, margins.Right, margins.Bottom, margins.Left
 
@@ -78,25 +75,15 @@ func (s *Sheet) readMargins(o presswork.Options, margins Margins) error {
 
 		mm, err := parseLength(side.text)
 		if err != nil {
-			return input.Invalid(
-				"margins."+side.name,
-				"margins.%s %q is not valid: %v",
-				side.name,
-				input.Short(side.text),
-				err,
-			)
+			return input.Invalid("margins."+side.name, "margins.%s %q is not valid: %v",
+				side.name, input.Short(side.text), err)
 		}
 		*side.value = mm
 	}
 
 	if s.Left+s.Right+minContent > s.Width || s.Top+s.Bottom+minContent > s.Height {
-		return input.Invalid(
-			"margins",
-			"the margins leave less than %gmm of a page of %.4gmm x %.4gmm",
-			minContent,
-			s.Width,
-			s.Height,
-		)
+		return input.Invalid("margins", "the margins leave less than %gmm of a page of %.4gmm x %.4gmm",
+			minContent, s.Width, s.Height)
 	}
 
 	return nil
@@ -105,8 +92,8 @@ func (s *Sheet) readMargins(o presswork.Options, margins Margins) error {
 // lengthForm matches a length with its unit.
 var lengthForm = lazyregexp.New(`^([0-9]{1,6}(?:\.[0-9]{1,6})?|\.[0-9]{1,6})(mm|cm|in|pt|px|pc|q)$`)
 
-// parseLength converts a CSS length to millimetres. It rejects a number without a unit: some
-// tools take it for inches, others for pixels.
+// parseLength converts a CSS length to millimetres. It rejects a number without a unit, because some tools take it for
+// inches and others for pixels. Its error completes the message of the option.
 func parseLength(text string) (mm float64, err error) {
 	const inch = 25.4
 

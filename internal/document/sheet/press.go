@@ -8,10 +8,9 @@ import (
 const (
 	maxBinding = 50.0 // mm
 	maxBleed   = 25.0 // mm
-	// usualBleed is what print shops ask for, in mm.
+	// usualBleed is the bleed that print shops ask for, in mm.
 	usualBleed = 3.0
-	// marksRoom holds crop marks of 5 mm that begin 3 mm outside the edge of the page or its
-	// bleed.
+	// marksRoom is the width in mm for crop marks of 5 mm, which begin at most 3 mm outside of the bleed.
 	marksRoom = 9.0
 )
 
@@ -24,13 +23,9 @@ func (s *Sheet) readPress(o presswork.Options) error {
 		}
 
 		if mm > maxBinding || s.Left+s.Right+mm+minContent > s.Width {
-			return input.Invalid(
-				"binding",
+			return input.Invalid("binding",
 				"binding %q is not allowed: at most %gmm, and the margins must leave %gmm of the page",
-				input.Short(o.Binding),
-				maxBinding,
-				minContent,
-			)
+				input.Short(o.Binding), maxBinding, minContent)
 		}
 		s.Left += mm
 		s.Mirrored = true
@@ -55,8 +50,8 @@ func (s *Sheet) readPress(o presswork.Options) error {
 	return nil
 }
 
-// Mirror mirrors the margins of left and right pages, as in books. The inner margin becomes
-// narrower than the outer one, because two of them meet at the spine; margins in the options stay.
+// Mirror mirrors the margins of left and right pages, as in books. The inner margin becomes narrower than the outer
+// one, because two of them meet at the spine. Side margins in the options stay as they are.
 func (s *Sheet) Mirror(o presswork.Options) {
 	const shift = 0.1 // of the smaller side margin
 
@@ -67,8 +62,8 @@ func (s *Sheet) Mirror(o presswork.Options) {
 	}
 }
 
-// Sides returns the left and right margin of a page; the first page is 1. A document that is
-// read from right to left (rtl) begins on a left page.
+// Sides returns the left and right margin of a page, in millimetres; the first page is 1. A document that is read from
+// right to left (rtl) begins on a left page.
 func (s Sheet) Sides(page int, rtl bool) (left, right float64) {
 	if s.Mirrored && (page%2 == 0) != rtl {
 		return s.Right, s.Left

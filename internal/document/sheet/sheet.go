@@ -1,5 +1,6 @@
-// Package sheet computes the geometry of pages from the options of a document: size, margins,
-// binding and bleed, and the CSS that sets them.
+// Package sheet computes the geometry of pages from the options of a document: size, margins, binding and bleed. Of
+// checks the options and returns a Sheet. Its methods return the CSS that sets the page, and the measures that the
+// typesetting, the printer and the checks need.
 package sheet
 
 import (
@@ -26,17 +27,16 @@ type Sheet struct {
 	Top, Right, Bottom, Left float64
 	// Scale enlarges the text, not the paper.
 	Scale float64
-	// Mirrored reports that Left is the inner margin and Right the outer one.
+	// Mirrored is true if Left is the inner margin and Right the outer one. Otherwise they are those of each page.
 	Mirrored bool
-	// Bleed surrounds the page and is cut off. Marks is the width around the bleed for crop marks.
+	// Bleed is the width around the page that is cut off. Marks is the width around the bleed for crop marks.
 	Bleed, Marks float64
 
 	ranges          string
 	tagged, outline bool
 }
 
-// Of returns the sheet that the options describe, with these margins if the options have none.
-// Errors: InvalidOption.
+// Of returns the sheet that the options describe, with these margins if the options have none. Errors: InvalidOption.
 func Of(o presswork.Options, margins Margins) (Sheet, error) {
 	s := Sheet{tagged: o.Tagged == nil || *o.Tagged}
 	s.outline = s.tagged && (o.Outline == nil || *o.Outline)
@@ -67,20 +67,20 @@ func Of(o presswork.Options, margins Margins) (Sheet, error) {
 	return s, err
 }
 
-// TextWidth is the width between the side margins.
+// TextWidth returns the width between the side margins.
 func (s Sheet) TextWidth() float64 { return s.Width - s.Left - s.Right }
 
-// TextHeight is the height between the margins at top and bottom.
+// TextHeight returns the height between the margins at top and bottom.
 func (s Sheet) TextHeight() float64 { return s.Height - s.Top - s.Bottom }
 
-// TextTop returns where Chromium reports the first line of a page, in points above the bottom:
-// Chromium ignores margins and scale there.
+// TextTop returns the place of an anchor in the first line of a page, in points above the bottom. Chromium reports it
+// as if the page had no margin and no scale.
 func (s Sheet) TextTop() float64 {
 	_, above, _ := s.Strips()
 	return (s.Height + 2*s.Bleed - above/s.Scale) / Point
 }
 
-// ForPrinter returns what the browser needs to know next to the HTML.
+// ForPrinter returns the settings of the print. Margins are not among them, because the CSS sets them.
 func (s Sheet) ForPrinter() printable.Sheet {
 	const inch = 25.4
 
@@ -119,13 +119,8 @@ func (s *Sheet) readSize(name string) error {
 
 	width, height, both := cutSize(strings.ToLower(name))
 	if !both {
-		return input.Invalid(
-			"page_size",
-			"page_size %q is not known%s; %s",
-			input.Short(name),
-			input.DidYouMean(name, []string{"A3", "A4", "A5", "A6", "B5", "Letter", "Legal", "Tabloid"}),
-			sizeHelp,
-		)
+		return input.Invalid("page_size", "page_size %q is not known%s; %s", input.Short(name),
+			input.DidYouMean(name, []string{"A3", "A4", "A5", "A6", "B5", "Letter", "Legal", "Tabloid"}), sizeHelp)
 	}
 
 	for i, text := range []string{width, height} {
@@ -135,13 +130,8 @@ func (s *Sheet) readSize(name string) error {
 		}
 
 		if size[i] < minSide || size[i] > MaxSide {
-			return input.Invalid(
-				"page_size",
-				"page_size %q is not allowed: each side is %gmm to %gmm",
-				input.Short(name),
-				minSide,
-				MaxSide,
-			)
+			return input.Invalid("page_size", "page_size %q is not allowed: each side is %gmm to %gmm",
+				input.Short(name), minSide, MaxSide)
 		}
 	}
 	s.Width, s.Height = size[0], size[1]

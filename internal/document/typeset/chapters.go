@@ -11,11 +11,12 @@ import (
 // dropCapLetters is the least number of letters in a paragraph with a drop cap, which is three lines high.
 const dropCapLetters = 260
 
-// Leaf is a possible white page before a chapter that begins on the right. ID is that of its element, Chapter that of
+// Leaf is a possible blank page before a chapter that begins on the right. ID is that of its element, Chapter that of
 // the heading.
 type Leaf struct{ ID, Chapter string }
 
-// heading writes a heading. Before a heading that begins a chapter on the right it writes a possible white page.
+// heading writes a heading. Before a heading that begins a chapter on the right it writes a possible blank page. The
+// first paragraph after a chapter's heading may get a drop cap.
 func (t *writer) heading(b *block.Block, a area) {
 	begins := t.begins[b.ID]
 	at := 0
@@ -36,13 +37,13 @@ func (t *writer) heading(b *block.Block, a area) {
 	t.capNext = begins && t.caps
 }
 
-// leaf writes a possible white page before a chapter.
+// leaf writes a possible blank page before a chapter.
 func (t *writer) leaf(chapter string, a area) {
 	l := Leaf{ID: "leaf-" + strconv.Itoa(len(t.Leaves)+1), Chapter: chapter}
 	t.Leaves = append(t.Leaves, l)
 	t.out.WriteString(`<div class="leaf" id="` + l.ID + `"></div>`)
 
-	if a.topmost {
+	if a.topmost { // the element that was begun for the heading becomes that of the blank page
 		f := &t.done[len(t.done)-1]
 		heading := *f
 		*f = finished{from: f.from, to: t.out.Len(), kind: block.Division, leaf: true}
@@ -51,7 +52,7 @@ func (t *writer) leaf(chapter string, a area) {
 	}
 }
 
-// hasDropCaps reports whether a language's script has capitals that stand alone.
+// hasDropCaps reports whether the script of a language has capitals, which are not joined to the next letter.
 func hasDropCaps(lang string) bool {
 	switch base, _, _ := strings.Cut(strings.ToLower(lang), "-"); base {
 	case "ar", "fa", "ur", "ps", "he", "yi", "zh", "ja", "ko", "hi", "mr", "ne", "bn",

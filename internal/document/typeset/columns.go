@@ -26,16 +26,20 @@ type tableSize struct {
 	size, padding float64
 }
 
+// tableSizes returns the ways to set a table, the largest first.
 func tableSizes() []tableSize {
 	return []tableSize{{"", .9, 1.4}, {"wide", .78, .9}, {"wider", .66, .9}}
 }
 
 // isShort reports whether the cells of a column should stay on one line: numbers with units, dates, names.
-func isShort(c block.Column) bool { return c.Cell <= 14 }
+func isShort(c block.Column) bool {
+	const maxLetters = 14 // "2026-11-28", "1 234.56 EUR"
+	return c.Cell <= maxLetters
+}
 
 // comfortable returns the preferred width of a column in letters: short cells on one line, long ones on a few.
 func comfortable(c block.Column) int {
-	const aFew, many = 40, 160
+	const aFew, many = 40, 160 // letters of the longest cell, for about three and seven lines
 	switch {
 	case isShort(c):
 		return c.Cell
@@ -67,15 +71,16 @@ func least(t block.Sizes) (letters int) {
 	return letters
 }
 
-// surelyFits reports whether a table fits an area, in millimetres, even if each letter is as wide as the widest.
+// surelyFits reports whether a table fits an area even if each letter is as wide as the widest. area is a width in
+// millimetres.
 func surelyFits(t block.Sizes, area float64) bool {
-	const widest = 1
+	const widest = 1 // em
 	return !t.Spans && !t.HoldsMore && tableWidth(t, least(t), widest, tableSizes()[0]) <= area
 }
 
-// fit returns the classes of a table for areas of these widths in millimetres: upright, and turned (0 if the page
-// cannot be turned).
-func fit(t block.Sizes, upright, turned float64) (class string, turn bool) {
+// fitTable returns the classes of a table for areas of these widths in millimetres: upright, and turned (0 if the page
+// cannot be turned). turn is true if the table needs a turned page.
+func fitTable(t block.Sizes, upright, turned float64) (class string, turn bool) {
 	// squeezed is the factor by which a table may be narrower than its preferred width.
 	const squeezed = 1.15
 
@@ -128,8 +133,8 @@ func unbroken(t block.Sizes) string {
 	return onOneLine(t, isShort)
 }
 
-// whole returns rules for columns of dates and similar values, which a browser would break at their hyphens. Heads
-// of columns may be broken.
+// whole returns the classes that keep columns of dates and similar values on one line. A browser would break them at
+// their hyphens. Heads of columns may be broken.
 func whole(t block.Sizes) string {
 	classes := onOneLine(t, func(c block.Column) bool { return !c.Prose })
 	if classes == "" {
@@ -139,13 +144,13 @@ func whole(t block.Sizes) string {
 	return " folded" + classes
 }
 
-// onOneLine returns the classes of columns whose cells are not broken.
-func onOneLine(t block.Sizes, is func(block.Column) bool) string {
-	const most = 20 // the print sheet has a rule for each
+// onOneLine returns the classes of the columns for which keep is true, whose cells are not broken.
+func onOneLine(t block.Sizes, keep func(block.Column) bool) string {
+	const maxColumns = 20 // print.css has a rule for each
 	var b strings.Builder
 
-	for i, c := range t.Columns[:min(len(t.Columns), most)] {
-		if is(c) && !t.Spans {
+	for i, c := range t.Columns[:min(len(t.Columns), maxColumns)] {
+		if keep(c) && !t.Spans {
 			b.WriteString(" nb" + strconv.Itoa(i+1))
 		}
 	}

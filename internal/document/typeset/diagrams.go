@@ -17,11 +17,12 @@ const (
 	worthTurning = 1.25
 	// pageShare is the share of a page's height for a diagram. The rest is for the heading above it.
 	pageShare = 0.85
-	// largestSheet bounds a fold-out sheet, as a multiple of the other sheets.
+	// largestSheet bounds each side of a fold-out sheet, as a multiple of that of the other sheets.
 	largestSheet = 4
 )
 
-// fitDiagram gives a diagram that would be too small to read a turned page or a larger sheet that folds out.
+// fitDiagram gives a diagram that would be too small to read a turned page or a larger sheet that folds out. In two
+// columns it gives it both columns.
 func (t *writer) fitDiagram(list []neighbour, at int, s sheet.Sheet) {
 	d := &list[at]
 
@@ -40,14 +41,10 @@ func (t *writer) fitDiagram(list []neighbour, at int, s sheet.Sheet) {
 		t.folded++
 		name := fmt.Sprintf("sheet-%d", t.folded)
 		d.wrapper = strings.TrimSuffix(turnedStart, ">") + ` style="page:` + name + `">`
-		d.rule = fmt.Sprintf(
-			"<style>@page %s{size:%gmm %gmm}</style>",
-			name,
-			sheet.Round(wanted.Width+2*s.Bleed),
-			sheet.Round(wanted.Height+2*s.Bleed),
-		)
+		d.rule = fmt.Sprintf("<style>@page %s{size:%gmm %gmm}</style>", name,
+			sheet.Round(wanted.Width+2*s.Bleed), sheet.Round(wanted.Height+2*s.Bleed))
 	}
-	// The sheet's rule knows the upright page's height.
+	// The rule of print.css limits the diagram to the height of the upright page.
 	d.height = fmt.Sprintf(` style="max-height:%gmm"`, sheet.Round((wanted.Height-s.Top-s.Bottom)*pageShare/s.Scale))
 	list[leadIn(list, at)].until = at + 1
 }
@@ -80,8 +77,9 @@ func diagramSheet(attributes map[string]string, s sheet.Sheet) sheet.Sheet {
 	if !(width > 0 && height > 0 && smallest > 0) {
 		return s
 	}
-	legible := min(1, diagram.SmallestText/smallest) // how small it may become
-	const pixel = 25.4 / 96
+	legible := min(1, diagram.SmallestText/smallest) // the least scale of the drawing
+	const pixel = 25.4 / 96                          // in millimetres
+	// size returns the scale at which the drawing fits a sheet.
 	size := func(s sheet.Sheet) float64 {
 		across, along := s.TextWidth(), s.TextHeight()*pageShare
 		return min(1, across/s.Scale/pixel/width, along/s.Scale/pixel/height)
@@ -103,16 +101,10 @@ func diagramSheet(attributes map[string]string, s sheet.Sheet) sheet.Sheet {
 	}
 	// Each side grows by the missing length, up to the largest sheet.
 	grown := best
-	grown.Width = min(
-		max(best.Width, width*legible*pixel*s.Scale+s.Left+s.Right+1),
-		largestSheet*best.Width,
-		sheet.MaxSide,
-	)
-	grown.Height = min(
-		max(best.Height, height*legible*pixel*s.Scale/pageShare+s.Top+s.Bottom+1),
-		largestSheet*best.Height,
-		sheet.MaxSide,
-	)
+	grown.Width = min(max(best.Width, width*legible*pixel*s.Scale+s.Left+s.Right+1),
+		largestSheet*best.Width, sheet.MaxSide)
+	grown.Height = min(max(best.Height, height*legible*pixel*s.Scale/pageShare+s.Top+s.Bottom+1),
+		largestSheet*best.Height, sheet.MaxSide)
 
 	return grown
 }

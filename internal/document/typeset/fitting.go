@@ -31,7 +31,7 @@ func (t *writer) fit(list []neighbour, a area) {
 // fitPicture gives a picture both columns if it would be low and its details small in one of them.
 func fitPicture(s *neighbour) {
 	const (
-		fromRatio = 2.2
+		fromRatio = 2.2  // of width to height
 		fromWidth = 1000 // pixels
 	)
 
@@ -77,7 +77,9 @@ func (t *writer) fitTables(list []neighbour, a area) {
 		turned = a.sheet.Height - a.sheet.Left - a.sheet.Right
 	}
 	unit := a.sheet.Scale * t.textSize
-	alone, from := a.page, 0 // the neighbours from here on share a page with no table yet
+	// While alone is true, the neighbours from the index from on begin a page, and no table on it has stayed upright.
+	// If they are few words, they turn with the next table.
+	alone, from := a.page, 0
 
 	for i := range list {
 		s := &list[i]
@@ -90,9 +92,9 @@ func (t *writer) fitTables(list []neighbour, a area) {
 		sizes := s.Sizes()
 		spans := t.columns && (s.HasClass("wide") || len(sizes.Columns) >= manyColumns)
 
-		class, turn := fit(sizes, upright/unit, turned/unit)
+		class, turn := fitTable(sizes, upright/unit, turned/unit)
 		if spans {
-			class, _ = fit(sizes, turned/unit, 0)
+			class, _ = fitTable(sizes, turned/unit, 0)
 		}
 
 		t.doubtful = t.doubtful || !surelyFits(sizes, upright/unit)
@@ -131,18 +133,18 @@ func (t *writer) turnsPage(b *block.Block, a area) bool {
 
 // isFewWords reports whether some blocks are too little for a page: a title, one or two sentences.
 func isFewWords(list []neighbour) bool {
-	const most = 300 // letters
+	const maxLetters = 300
 
 	letters, size := 0, 0
 	for _, s := range list {
 		size += len(s.HTML)
-		if s.Rich || s.Tables || s.Unsound || size > 10*most {
+		if s.Rich || s.Tables || s.Unsound || size > 10*maxLetters {
 			return false
 		}
 		letters += block.Letters(block.Visible(s.HTML))
 	}
 
-	return letters <= most
+	return letters <= maxLetters
 }
 
 // leadIn returns the index of the first neighbour that turns with a block because it introduces it. These are
@@ -150,14 +152,14 @@ func isFewWords(list []neighbour) bool {
 // of the block.
 func leadIn(list []neighbour, of int) int {
 	const (
-		most    = 3
-		longest = 400 // bytes of HTML
+		maxBlocks = 3
+		maxSize   = 400 // bytes of HTML of one block
 	)
 
 	first := of
-	for n := range most {
+	for n := range maxBlocks {
 		at := of - 1 - n
-		if at < 0 || strings.Trim(list[at].after, "\n") != "" || !list[at].Closed || len(list[at].Element()) > longest {
+		if at < 0 || strings.Trim(list[at].after, "\n") != "" || !list[at].Closed || len(list[at].Element()) > maxSize {
 			break
 		}
 
@@ -174,7 +176,7 @@ func leadIn(list []neighbour, of int) int {
 // table writes a table.
 func (t *writer) table(s *neighbour, a area) {
 	tag := s.tag
-	if tag == "" { // in another one
+	if tag == "" { // in another table
 		tag = s.Tag()
 	}
 	t.out.WriteString(tag)
@@ -195,7 +197,7 @@ const (
 // codeSize matches the size of code of a theme, in points.
 var codeSize = lazyregexp.New(`^([0-9]{1,2}(?:\.[0-9]+)?)pt$`)
 
-// normalCodeSize is the size of code in points: the theme's ("8.8pt"), if it has one.
+// normalCodeSize returns the size of code in points: the theme's ("8.8pt") if it has one, or else normalCode.
 func normalCodeSize(size string) float64 {
 	m := codeSize().FindStringSubmatch(size)
 	if m == nil {

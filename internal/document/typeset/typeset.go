@@ -1,5 +1,9 @@
 // Package typeset writes the blocks of a document for paper. It sets tables, code and diagrams in sizes that fit, turns
-// pages, and marks what a page break may divide.
+// pages, and marks the paragraphs that a page break may divide.
+//
+// Write returns the HTML and a Text that describes it: places for page numbers, possible blank pages, footnotes. It
+// also has the topmost elements, at which package sections may divide the document. All sizes are estimates from
+// numbers of letters, because the HTML is written before Chromium lays it out.
 package typeset
 
 import (
@@ -21,9 +25,9 @@ const ColumnGap = 6
 type Options struct {
 	// Sheet is the sheet of the document. Its text area is that of both columns.
 	Sheet sheet.Sheet
-	// Beside is the share of the text area's width that something beside the text takes.
+	// Beside is the share of the text area's width that a column next to the text takes.
 	Beside float64
-	// Columns means that the text is in two columns.
+	// Columns is true if the text is in two columns.
 	Columns bool
 	// TextSize is the size of the running text as a multiple of BodySize.
 	TextSize float64
@@ -33,7 +37,7 @@ type Options struct {
 	Chapters map[string]bool
 	// Start is where chapters begin: "" (anywhere), page or right.
 	Start string
-	// DropCaps means that chapters begin with a drop cap, if the script of the language Lang has them.
+	// DropCaps begins chapters with a drop cap, if the script of the language Lang has capitals.
 	DropCaps bool
 	Lang     string
 }
@@ -42,14 +46,14 @@ type Options struct {
 type Text struct {
 	// Pages are the places for page numbers in the HTML, in its order.
 	Pages []contents.PageOf
-	// Leaves are the possible white pages before chapters.
+	// Leaves are the possible blank pages before chapters.
 	Leaves []Leaf
-	// Footnotes, Turns and DropCaps report whether the text has footnotes, turned pages and drop caps. Arranged
-	// reports whether it has images or diagrams, which a script may move.
+	// Footnotes, Turns and DropCaps are true if the text has footnotes, turned pages and drop caps. Arranged is true if
+	// it has images or diagrams, which a script may move.
 	Footnotes, Turns, DropCaps, Arranged bool
 
 	numbers  []int    // offsets of the places for page numbers
-	notes    [][2]int // where footnotes are
+	notes    [][2]int // the start and end of each footnote
 	done     []finished
 	doubtful bool    // some table may be too wide
 	width    float64 // of a line in millimetres, for text of BodySize
@@ -61,22 +65,22 @@ type finished struct {
 	kind     block.Kind
 	level    int // of a heading
 	nameEnd  int // where its tag takes another attribute
-	// plain means that it is a paragraph with no attributes but those of this package.
+	// plain is true for a paragraph with no attributes but those of this package.
 	plain bool
-	// made means that it is a generated piece, anchor that it is an a element.
+	// made is true for a generated piece, anchor for an a element.
 	made, anchor bool
-	// breaks means that a page ends with it, chapter that a chapter begins.
+	// breaks is true if a page ends with it, chapter if a chapter begins.
 	breaks, chapter bool
-	// leaf means that it is a possible white page before a chapter.
+	// leaf is true for a possible blank page before a chapter.
 	leaf bool
-	// pictures means that it is a paragraph of images, arranged that it contains images or diagrams.
+	// pictures is true for a paragraph of images, arranged if it contains images or diagrams.
 	pictures, arranged bool
 	// unsound and leaks are those of the Block.
 	unsound, leaks bool
 }
 
-// Write returns the HTML of a document's blocks, and what is known about it. made has the generated pieces. Write
-// takes those out that it places.
+// Write returns the HTML of a document's blocks, and a description of it. made has the generated pieces. Write sets
+// those that it places to nil.
 func Write(blocks []block.Block, made contents.Pieces, o Options) (string, *Text) {
 	area := o.Sheet
 	if o.Columns {

@@ -23,7 +23,7 @@ type writer struct {
 	begins   map[string]bool
 	caps     bool // chapters may begin with drop caps
 
-	// capNext reports that a paragraph may have a drop cap if it comes next.
+	// capNext is true if the next block may have a drop cap.
 	capNext bool
 	folded  int // diagrams with a sheet that folds out
 }
@@ -31,9 +31,9 @@ type writer struct {
 // area is the surroundings of blocks.
 type area struct {
 	sheet sheet.Sheet
-	// topmost means that no other block contains them, page that they are the first on their page.
+	// topmost is true if no other block contains them, page if they are the first on their page.
 	topmost, page bool
-	// turned means that their page is turned, table that they are in a table.
+	// turned is true if their page is turned, table if they are in a table.
 	turned, table bool
 }
 
@@ -43,7 +43,7 @@ func (a area) within() area { return area{sheet: a.sheet, turned: a.turned, tabl
 // neighbour is a block and how it is set among its siblings.
 type neighbour struct {
 	*block.Block
-	after string // what stands between it and the next
+	after string // the text between it and the next neighbour
 	// until, if not 0, is the index after the last neighbour on the same turned page.
 	until int
 	// wrapper is the start tag of the turned page that ends with it, rule a style element in that page.
@@ -63,7 +63,7 @@ func (t *writer) document(blocks []block.Block) {
 	t.write(list, area{sheet: t.sheet, topmost: true, page: true})
 }
 
-// write writes neighbours.
+// write writes neighbours, and decides how tables and diagrams among them are set.
 func (t *writer) write(list []neighbour, a area) {
 	t.fit(list, a)
 
@@ -73,7 +73,7 @@ func (t *writer) write(list []neighbour, a area) {
 		}
 
 		if until := list[i].until; until > 0 {
-			t.together(list[i:until], a)
+			t.turnedPage(list[i:until], a)
 			i = until - 1
 		} else {
 			t.element(&list[i], a)
@@ -110,8 +110,8 @@ func (t *writer) space(text string) {
 	t.out.WriteString(text)
 }
 
-// together writes neighbours on a turned page.
-func (t *writer) together(list []neighbour, a area) {
+// turnedPage writes neighbours on a turned page. The last one has its start tag.
+func (t *writer) turnedPage(list []neighbour, a area) {
 	last := &list[len(list)-1]
 	if a.topmost {
 		f := &t.done[len(t.done)-1]
@@ -188,15 +188,15 @@ func (t *writer) inner(b *block.Block, a area) {
 
 	list := make([]neighbour, len(b.Blocks))
 	for i := range b.Blocks {
-		within := &b.Blocks[i]
-		list[i].Block = within
+		child := &b.Blocks[i]
+		list[i].Block = child
 
 		next := len(text)
 		if i+1 < len(b.Blocks) {
 			next = b.Blocks[i+1].At
 		}
 
-		if list[i].after = text[within.At+len(within.HTML) : next]; a.table {
+		if list[i].after = text[child.At+len(child.HTML) : next]; a.table {
 			list[i].after = block.FillCells(list[i].after)
 		}
 	}
@@ -212,7 +212,7 @@ func (t *writer) text(text string, a area) {
 	t.out.WriteString(text)
 }
 
-// place writes the generated pieces at the first place of their kind.
+// place writes the generated pieces at the first place of their class. Further places get nothing.
 func (t *writer) place(s *neighbour, a area) {
 	list, known := t.pieces[s.Classes[0]]
 	if !known {
@@ -240,15 +240,16 @@ func (t *writer) place(s *neighbour, a area) {
 }
 
 // paragraph writes a paragraph. It marks paragraphs that may continue on the next page, those that stay with the
-// following block, and those of pictures alone. Chromium would break the others as well and leave one line of four
-// alone. It obeys widows only if there are enough lines for orphans.
-func (t *writer) paragraph(b *block.Block, a area, capNext bool) {
+// following block, and those of pictures alone. Short paragraphs stay in one piece. Chromium would leave one line of
+// four alone: it obeys the CSS property widows only if there are enough lines for orphans. mayHaveCap is true if it may
+// have a drop cap.
+func (t *writer) paragraph(b *block.Block, a area, mayHaveCap bool) {
 	const whole = 3 // lines of a paragraph that stays in one piece
 	at := b.NameEnd()
 	t.out.WriteString(b.HTML[:at])
 
 	pictures := false
-	if ends := b.Closed && !b.HoldsParagraphs(); ends {
+	if b.Closed && !b.HoldsParagraphs() {
 		if pictures = b.PicturesOnly(); pictures {
 			t.out.WriteString(" data-pictures")
 		}
@@ -263,7 +264,7 @@ func (t *writer) paragraph(b *block.Block, a area, capNext bool) {
 	}
 
 	plain := b.Bare()
-	if capNext && plain && dropCap(b) {
+	if mayHaveCap && plain && dropCap(b) {
 		t.out.WriteString(` class="drop-cap"`)
 		t.DropCaps, plain = true, false
 	}
@@ -278,12 +279,7 @@ func (t *writer) paragraph(b *block.Block, a area, capNext bool) {
 
 // division writes a div. A div for the other orientation gets turned pages.
 func (t *writer) division(b *block.Block, a area) {
-	other := "landscape"
-	if t.sheet.Width > t.sheet.Height {
-		other = "portrait"
-	}
-
-	if a.turned || t.columns || !b.HasClass(other) {
+	if !t.turnsPage(b, a) {
 		t.plain(&neighbour{Block: b}, a)
 		return
 	}

@@ -1,5 +1,4 @@
-// Package webfont embeds the fonts of a theme in an HTML file, reduced to the characters that
-// the file shows.
+// Package webfont embeds the fonts of a theme in an HTML file, reduced to the characters that the file shows.
 package webfont
 
 import (
@@ -17,15 +16,14 @@ import (
 
 // faceUse lists the faces of a font family that a page shows.
 type faceUse struct {
-	stack   string
-	weights []int
+	stack   string // the value of font-family; its first family counts
+	weights []int  // CSS font weights, 100 to 900
 	italic  bool
 }
 
-// CSS returns the @font-face rules of the faces of a theme that a page needs. Names are those
-// of the page's elements and attributes, content is its HTML, and cover reports whether it has
-// a cover. A family that is not embedded in the program gets no rule: the browser uses the
-// reader's fonts instead.
+// CSS returns the @font-face rules of the faces of a theme that a page needs. names are those of the page's elements
+// and attributes, content is its HTML, and cover is true if it has a cover. A family that is not embedded in the
+// program gets no rule: the browser uses the reader's fonts instead.
 func CSS(theme themes.Theme, names themes.Names, content string, cover bool) string {
 	characters := charactersOf(content)
 	var b strings.Builder
@@ -70,8 +68,7 @@ func facesUsed(theme themes.Theme, names themes.Names, cover bool) []faceUse {
 	headings := holdsAny(names, "h1", "h2", "h3", "h4", "h5", "h6")
 	// These elements are bold.
 	if headings || holdsAny(names, "strong", "b", "th", "dt", "summary") || names.HasClass("alert-title") ||
-		names.HasClass("title") ||
-		names.HasClass("authors") {
+		names.HasClass("title") || names.HasClass("authors") {
 		body.weights = append(body.weights, 700)
 	}
 
@@ -104,8 +101,7 @@ func holdsAny(names themes.Names, elements ...string) bool {
 	return slices.ContainsFunc(elements, func(e string) bool { return names[e] })
 }
 
-// nearestFaces returns the face nearest to each weight that a use needs, and one italic face if
-// it needs that.
+// nearestFaces returns the face nearest to each weight that a use needs, and one italic face if it needs that.
 func nearestFaces(faces []fonts.WebFace, use faceUse) (chosen []fonts.WebFace) {
 	nearest := func(weight int, italic bool) {
 		distance := func(f fonts.WebFace) int { return max(f.Weight-weight, weight-f.Weight) }
@@ -132,8 +128,8 @@ func nearestFaces(faces []fonts.WebFace, use faceUse) (chosen []fonts.WebFace) {
 	return chosen
 }
 
-// charactersOf lists each character of a page's text once. It adds capitals and the numbers,
-// quotes and bullets that stylesheets generate.
+// charactersOf returns each character of a page's text once. It adds capitals and the numbers, quotes and bullets that
+// stylesheets generate.
 func charactersOf(content string) (list []rune) {
 	seen := map[rune]bool{}
 
