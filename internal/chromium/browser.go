@@ -32,7 +32,7 @@ type Browser struct {
 	opt   Options
 	log   *slog.Logger
 	slots chan struct{} // one token for each print at work, and sometimes one for the janitor
-	// inside counts the prints that are at work or wait for a slot, busy those at work.
+	// inside is the number of prints that are at work or wait for a slot, busy that of those at work.
 	inside, busy atomic.Int64
 	count        counters
 	health       healthState // for Health
@@ -170,11 +170,9 @@ func (b *Browser) Print(ctx context.Context, page printable.Page) ([]byte, error
 	})
 }
 
-// withTab runs work with a tab. It retries once when the tab is lost, and once when the
-// browser is lost.
-func (b *Browser) withTab(
-	ctx context.Context,
-	page printable.Page,
+// withTab runs work with a tab. It retries once when the tab is lost, and once when the browser is lost. Errors: those
+// of Print.
+func (b *Browser) withTab(ctx context.Context, page printable.Page,
 	work func(context.Context, *tab) ([]byte, error),
 ) ([]byte, error) {
 	if err := b.acquireSlot(ctx); err != nil {
@@ -230,11 +228,8 @@ func (b *Browser) acquireSlot(ctx context.Context) (err error) {
 	}()
 	// Count the prints, not the slots: the janitor may hold a slot for a moment.
 	if b.inside.Add(1) > int64(cap(b.slots)+b.opt.QueueLimit) {
-		return fault.Errorf(
-			fault.BrowserUnavailable,
-			"the browser is busy and %d prints are already waiting",
-			b.opt.QueueLimit,
-		)
+		return fault.Errorf(fault.BrowserUnavailable, "the browser is busy and %d prints are already waiting",
+			b.opt.QueueLimit)
 	}
 
 	select {
@@ -262,11 +257,8 @@ func (b *Browser) releaseSlot() {
 	<-b.slots
 }
 
-// tryPrint runs work once, on the instance that next returns.
-func (b *Browser) tryPrint(
-	ctx context.Context,
-	next func(context.Context) (*instance, error),
-	page printable.Page,
+// tryPrint runs work once, with a tab of the instance that next returns.
+func (b *Browser) tryPrint(ctx context.Context, next func(context.Context) (*instance, error), page printable.Page,
 	work func(context.Context, *tab) ([]byte, error),
 ) ([]byte, error) {
 	inst, err := next(ctx)

@@ -43,13 +43,13 @@ type conn struct {
 	// watch gets every event before rod does, in order with the answers. When Call returns,
 	// watch has seen all events that preceded the answer.
 	watch  func(*cdp.Event)
-	events chan *cdp.Event
+	events chan *cdp.Event // for rod
 
 	mu      sync.Mutex
-	lastID  int64
-	pending map[int64]chan reply
-	err     error
-	done    chan struct{} // closed when err is set
+	lastID  int64                // of a command
+	pending map[int64]chan reply // commands without an answer, by id
+	err     error                // why the connection is closed
+	done    chan struct{}        // closed when err is set
 }
 
 // reply is the answer to a command: a result or an error.
@@ -142,7 +142,7 @@ func (c *conn) send(ctx context.Context, id int64, sessionID, method string, par
 	}
 	buf.WriteByte(0)
 
-	if buf.Len() < pipeBytes {
+	if buf.Len() < pipeBytes { // usually fits into the pipe at once
 		return c.write(ctx, buf.Bytes())
 	}
 

@@ -246,20 +246,20 @@ func TestConnEndsWithTheBrowser(t *testing.T) {
 func TestDecodePDF(t *testing.T) {
 	t.Parallel()
 
-	pdf, err := decodePDF([]byte(`{"data":"JVBERi0=","stream":""}`), 5)
+	pdf, err := decodeData([]byte(`{"data":"JVBERi0=","stream":""}`), 5)
 	if err != nil || !bytes.Equal(pdf, []byte("%PDF-")) {
 		t.Errorf("got %q, %v; want %%PDF-", pdf, err)
 	}
 
 	for _, answer := range []string{`{}`, `{"data":"`, `{"data":"?"}`} {
 		t.Run(answer, func(t *testing.T) {
-			if _, err := decodePDF([]byte(answer), 5); err == nil {
-				t.Errorf("decodePDF(%s) succeeds, want an error", answer)
+			if _, err := decodeData([]byte(answer), 5); err == nil {
+				t.Errorf("decodeData(%s) succeeds, want an error", answer)
 			}
 		})
 	}
 
-	if _, err := decodePDF([]byte(`{"data":"JVBERi0xMjM0NTY3"}`), 5); !errors.Is(err, errTooLarge) {
+	if _, err := decodeData([]byte(`{"data":"JVBERi0xMjM0NTY3"}`), 5); !errors.Is(err, errTooLarge) {
 		t.Errorf("error %v, want %v", err, errTooLarge)
 	}
 }

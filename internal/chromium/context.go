@@ -31,6 +31,7 @@ func (c *browserContext) open(ctx context.Context, o contextOptions) error {
 		SessionID string `json:"sessionId"`
 	}
 	i := c.inst
+	// ask calls a method of the browser and puts the ids of its answer into made.
 	ask := func(method string, params any) error {
 		answer, err := i.conn.Call(ctx, "", method, params)
 		if err != nil {
@@ -39,11 +40,10 @@ func (c *browserContext) open(ctx context.Context, o contextOptions) error {
 
 		return json.Unmarshal(answer, &made)
 	}
-	// <-loopback>: connections to loopback go to the proxy as well.
-	err := ask(
-		"Target.createBrowserContext",
-		map[string]any{"proxyServer": "http://" + o.proxy, "proxyBypassList": "<-loopback>"},
-	)
+	// By default Chromium connects to loopback addresses directly. "<-loopback>" sends these requests to the proxy as
+	// well.
+	err := ask("Target.createBrowserContext",
+		map[string]any{"proxyServer": "http://" + o.proxy, "proxyBypassList": "<-loopback>"})
 	if err != nil {
 		return err
 	}
@@ -55,10 +55,8 @@ func (c *browserContext) open(ctx context.Context, o contextOptions) error {
 		return err
 	}
 
-	err = ask(
-		"Target.createTarget",
-		map[string]any{"url": blank, "browserContextId": c.id, "width": o.width, "height": o.height},
-	)
+	err = ask("Target.createTarget",
+		map[string]any{"url": blank, "browserContextId": c.id, "width": o.width, "height": o.height})
 	if err != nil {
 		return err
 	}

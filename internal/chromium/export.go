@@ -16,13 +16,13 @@ import (
 // ExporterOptions are the settings of an Exporter.
 type ExporterOptions struct {
 	// Browser are the settings of its browser. Tabs is how many pages are open at a time.
-	// The defaults differ: UID is 60911 and MaxPDFBytes 128 MiB; a picture is at most
-	// 48 MiB. MaxMemory also limits each single renderer. PrintTimeout is not used.
+	// The defaults differ: UID is 60911 and MaxPDFBytes 128 MiB. A picture is at most
+	// 48 MiB. MaxMemory also limits each single renderer. PrintTimeout has no effect.
 	Browser Options
 	// IdleAfter is the time without an export after which the browser ends. The next
 	// export starts it again. Default 5 min.
 	IdleAfter time.Duration
-	// Policy decides which addresses pages may reach. Mandatory.
+	// Policy decides which addresses pages may reach. Required.
 	Policy *guard.Policy
 	// Limits are the limits on what one page may load.
 	Limits guard.ProxyOptions
@@ -83,11 +83,12 @@ func (e *Exporter) Under(policy *guard.Policy, limits guard.ProxyOptions) *Expor
 // options.
 func (e *Exporter) Start(ctx context.Context) error { return e.browser.Start(ctx) }
 
-// Stop lets the exports at work finish until ctx ends, and kills the browser; see
-// Browser.Stop.
+// Stop lets the exports at work finish until ctx ends, and kills the browser; see Browser.Stop. The error means that
+// exports were cut off.
 func (e *Exporter) Stop(ctx context.Context) error { return e.browser.Stop(ctx) }
 
-// Kill ends the browser at once, for a program that is about to exit; see Browser.Kill.
+// Kill ends the browser at once, for a program that is about to exit; see Browser.Kill. Errors: those of deleting the
+// profile.
 func (e *Exporter) Kill() error { return e.browser.Kill() }
 
 // Stats returns the counters. Exports count as prints.
@@ -146,35 +147,27 @@ func (e *Exporter) Screenshot(ctx context.Context, v Visit, o export.ScreenshotO
 		func(v *visit) ([]byte, string, error) { return v.picture(o) })
 }
 
-// maxHTML is the most that HTML returns of a page, in UTF-16 units.
+// maxHTML limits the HTML of a page, in UTF-16 units, as JavaScript counts them.
 const maxHTML = 4 << 20
 
 // HTML returns the page's document, as its scripts have changed it, in UTF-8. It cuts the
 // document off after 4 million characters. Errors: those of PDF.
 func (e *Exporter) HTML(ctx context.Context, v Visit, o export.VisitOptions) (Exported, error) {
-	return e.export(
-		ctx,
-		v,
-		o,
-		// Without options of its own this is the check of the VisitOptions.
-		func(page *url.URL) error { return export.CheckPDF(page, export.PDFOptions{VisitOptions: o}) },
-		func(v *visit) ([]byte, string, error) {
-			source, err := v.source()
-			return []byte(source), "text/html; charset=utf-8", err
-		},
-	)
+	// Without options of its own this is the check of the VisitOptions.
+	check := func(page *url.URL) error { return export.CheckPDF(page, export.PDFOptions{VisitOptions: o}) }
+
+	return e.export(ctx, v, o, check, func(v *visit) ([]byte, string, error) {
+		source, err := v.source()
+		return []byte(source), "text/html; charset=utf-8", err
+	})
 }
 
 // producer makes the output of a loaded page.
 type producer func(*visit) (data []byte, contentType string, err error)
 
-// export checks the options, opens the page and runs produce on it. It retries when another
-// page may be the cause of the failure.
-func (e *Exporter) export(
-	ctx context.Context,
-	v Visit,
-	o export.VisitOptions,
-	check func(*url.URL) error,
+// export checks the options, opens the page and runs produce on it. It retries when another page may be the cause of
+// the failure. Errors: those of PDF.
+func (e *Exporter) export(ctx context.Context, v Visit, o export.VisitOptions, check func(*url.URL) error,
 	produce producer,
 ) (Exported, error) {
 	page, err := e.policy.CheckURL(v.URL)
@@ -193,15 +186,12 @@ func (e *Exporter) export(
 	defer b.releaseSlot()
 	limit := export.TimeoutOf(o)
 
-	ctx, cancel := context.WithTimeoutCause(
-		ctx,
-		limit,
-		fault.Errorf(fault.PageTimeout, "the page was not exported within %s", limit),
-	)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit,
+		fault.Errorf(fault.PageTimeout, "the page was not exported within %s", limit))
 	defer cancel()
 
 	next := b.current
-	for tries := 0; ; {
+	for lost := false; ; {
 		out, err := e.tryExport(ctx, next, v, page, o, produce)
 		switch {
 		case err == nil:
@@ -213,10 +203,8 @@ func (e *Exporter) export(
 			b.count.tabsLost.Add(1)
 		case errors.Is(err, errRetired), errors.Is(err, errSpareLost):
 			continue
-		case errors.Is(err, errConnClosed) && tries == 0:
-			// Another page may have crashed the browser.
-			tries++
-			next = b.currentAfterLoss
+		case errors.Is(err, errConnClosed) && !lost: // another page may have crashed the browser
+			lost, next = true, b.currentAfterLoss
 			continue
 		}
 
@@ -225,13 +213,8 @@ func (e *Exporter) export(
 }
 
 // tryExport exports once, on the instance that next returns.
-func (e *Exporter) tryExport(
-	ctx context.Context,
-	next func(context.Context) (*instance, error),
-	want Visit,
-	page *url.URL,
-	o export.VisitOptions,
-	produce producer,
+func (e *Exporter) tryExport(ctx context.Context, next func(context.Context) (*instance, error), want Visit,
+	page *url.URL, o export.VisitOptions, produce producer,
 ) (out Exported, err error) {
 	inst, err := next(ctx)
 	if err != nil {

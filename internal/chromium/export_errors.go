@@ -86,7 +86,8 @@ func unreachableError(page string, err error) error {
 	return fault.Errorf(fault.PageUnreachable, "%s %s", host, problem).WithCause(err)
 }
 
-// navigationError returns the public error for one of Chromium's network errors.
+// navigationError returns the public error for one of Chromium's network errors. text is its name, such as
+// "net::ERR_ABORTED".
 func navigationError(page, text string) error {
 	name := strings.TrimPrefix(text, "net::")
 	host := hostPort(page)
@@ -97,12 +98,8 @@ func navigationError(page, text string) error {
 
 	switch {
 	case has("ERR_CERT_", "ERR_SSL_", "ERR_BAD_SSL", "ERR_ECH_", "ERR_TLS"):
-		e = fault.Errorf(
-			fault.PageUnreachable,
-			"there is no secure connection to %s: its certificate or TLS is not valid (%s)",
-			host,
-			name,
-		)
+		e = fault.Errorf(fault.PageUnreachable,
+			"there is no secure connection to %s: its certificate or TLS is not valid (%s)", host, name)
 	case has("ERR_TOO_MANY_REDIRECTS"):
 		e = fault.Errorf(fault.PageError, "the page redirects more than 20 times")
 	case has("ERR_UNSAFE_REDIRECT", "ERR_UNKNOWN_URL_SCHEME", "ERR_DISALLOWED_URL_SCHEME"):
@@ -112,11 +109,8 @@ func navigationError(page, text string) error {
 	case has("ERR_INVALID_URL"):
 		e = fault.Errorf(fault.InvalidURL, "the page's address is not a valid URL")
 	case has("ERR_ABORTED"):
-		e = fault.Errorf(
-			fault.PageError,
-			"%s sent no page, but a download, nothing, or a redirect to an address that is not http or https",
-			host,
-		)
+		e = fault.Errorf(fault.PageError,
+			"%s sent no page, but a download, nothing, or a redirect to an address that is not http or https", host)
 	default:
 		e = fault.Errorf(fault.PageUnreachable, "%s does not answer as a web server does (%s)", host, name)
 	}

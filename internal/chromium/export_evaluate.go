@@ -28,9 +28,10 @@ func (r remoteObject) truthy() bool {
 // scriptError is an exception that an evaluated expression has thrown.
 type scriptError struct {
 	text   string
-	syntax bool
+	syntax bool // the expression is not valid JavaScript
 }
 
+// Error returns the text of the exception.
 func (e *scriptError) Error() string { return e.text }
 
 // evaluate runs an expression and awaits its promise. isolated runs it in a world that the
@@ -66,7 +67,8 @@ func (v *visit) forgetWorld() error {
 	return v.sleep(time.Millisecond)
 }
 
-// isNavigation reports whether the browser rejected a command because the page navigated.
+// isNavigation reports whether the browser rejected a command because the page navigated. The protocol has no code for
+// that, so the words of the message decide.
 func isNavigation(e *cdp.Error) bool {
 	for _, sign := range []string{"context", "navigated", "frame"} {
 		if strings.Contains(strings.ToLower(e.Message), sign) {
@@ -104,11 +106,10 @@ func (v *visit) evaluateOnce(expression string, isolated bool) (result remoteObj
 
 	if a.ExceptionDetails != nil {
 		text := clipText(a.ExceptionDetails.text())
-		// An exception of a running script is "Uncaught (in promise)".
-		return result, &scriptError{
-			text,
-			a.ExceptionDetails.Text == "Uncaught" && strings.HasPrefix(text, "SyntaxError"),
-		}
+		// A script that runs may also throw a SyntaxError. That is "Uncaught (in promise)".
+		syntax := a.ExceptionDetails.Text == "Uncaught" && strings.HasPrefix(text, "SyntaxError")
+
+		return result, &scriptError{text, syntax}
 	}
 
 	return a.Result, nil

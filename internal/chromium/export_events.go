@@ -58,16 +58,9 @@ type eventParams struct {
 func (v *visit) handleEvent(e *cdp.Event) {
 	// Parse only the events that are used: a page can cause thousands of others a second.
 	switch e.Method {
-	case "Page.lifecycleEvent",
-		"Page.frameDetached",
-		"Page.frameNavigated",
-		"Page.navigatedWithinDocument",
-		"Page.frameStoppedLoading",
-		"Page.javascriptDialogOpening",
-		"Log.entryAdded",
-		"Runtime.exceptionThrown",
-		"Target.attachedToTarget",
-		"Target.detachedFromTarget":
+	case "Page.lifecycleEvent", "Page.frameDetached", "Page.frameNavigated", "Page.navigatedWithinDocument",
+		"Page.frameStoppedLoading", "Page.javascriptDialogOpening", "Log.entryAdded", "Runtime.exceptionThrown",
+		"Target.attachedToTarget", "Target.detachedFromTarget":
 	case "Fetch.requestPaused":
 		go v.continueRequest(e.SessionID, e.Params)
 		return
@@ -172,17 +165,13 @@ func (v *visit) recordNavigation(h *eventParams) {
 	switch scheme, _, _ := strings.Cut(h.Frame.URL, ":"); scheme {
 	case "http", "https", "about", "blob", "chrome-error":
 	default:
-		v.giveUp(
-			fault.Errorf(
-				fault.AddressNotAllowed,
-				"the page leads to an address that begins with %s:; only http and https are exported",
-				clipText(scheme),
-			),
-		)
+		v.giveUp(fault.Errorf(fault.AddressNotAllowed,
+			"the page leads to an address that begins with %s:; only http and https are exported", clipText(scheme)))
 	}
 }
 
-// countUp counts something that a page may do at most limit times.
+// countUp counts something that a page may do at most limit times, and ends the visit after that. complaint is for
+// tooMany.
 func (v *visit) countUp(n *int, limit int, complaint string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -192,12 +181,13 @@ func (v *visit) countUp(n *int, limit int, complaint string) {
 	}
 }
 
-// tooMany returns the error of a page that exceeds a limit.
-func tooMany(complaint string, most int) error {
-	return fault.Errorf(fault.PageError, "the page "+complaint, most)
+// tooMany returns the error of a page that exceeds a limit. complaint is a format with the limit, such as "opens more
+// than %d dialogs".
+func tooMany(complaint string, limit int) error {
+	return fault.Errorf(fault.PageError, "the page "+complaint, limit)
 }
 
-// notify wakes awaitEvent.
+// notify wakes awaitEvent. It does not block: one wake-up that is not received yet stands for all later ones.
 func (v *visit) notify() {
 	select {
 	case v.eventSeen <- struct{}{}:

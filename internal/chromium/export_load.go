@@ -68,7 +68,7 @@ func (v *visit) finishLoading(themeCSS string) error {
 	return v.sleep(time.Duration(o.WaitForTimeout) * time.Millisecond)
 }
 
-// themeScript sets data-theme and adds a stylesheet. Its arguments are two strings.
+// themeScript sets data-theme and adds a stylesheet. Its arguments are two JavaScript strings.
 const themeScript = "{document.documentElement.dataset.theme=%s;" +
 	"const s=new CSSStyleSheet();s.replaceSync(%s);" +
 	"document.adoptedStyleSheets=[...document.adoptedStyleSheets,s]}"

@@ -152,13 +152,14 @@ func (v *visit) pdf(o export.PDFOptions, limit int64) ([]byte, string, error) {
 	return data, "application/pdf", err
 }
 
-// picture takes a screenshot and returns its media type.
+// picture takes a screenshot and returns it with its media type. Errors: PageError for a size that Chromium cannot
+// draw, RenderFailed for a file that is too large, and those of area.
 func (v *visit) picture(o export.ScreenshotOptions) ([]byte, string, error) {
 	format := cmp.Or(o.Type, "png")
 
 	params := map[string]any{"format": format}
 	if format != "png" {
-		quality := 80
+		quality := 80 // percent
 		if o.Quality != nil {
 			quality = *o.Quality
 		}
@@ -190,16 +191,14 @@ func (v *visit) picture(o export.ScreenshotOptions) ([]byte, string, error) {
 
 	answer, err := v.call("Page.captureScreenshot", params)
 	if errors.Is(err, errTooLarge) {
-		err = fault.Errorf(
-			fault.RenderFailed,
-			"the picture is too large; take part of it with clip, or a type of smaller files",
-		)
+		err = fault.Errorf(fault.RenderFailed,
+			"the picture is too large; take part of it with clip, or a type of smaller files")
 	}
 
 	if err != nil {
 		return nil, "", err
 	}
-	data, err := decodePDF(answer, v.inst.conn.limit)
+	data, err := decodeData(answer, v.inst.conn.limit)
 
 	return data, "image/" + format, err
 }
@@ -220,13 +219,9 @@ func checkPicture(width, height float64) error {
 	}
 
 	if area := width * height; area > export.MaxPixels {
-		return fault.Errorf(
-			fault.PageError,
+		return fault.Errorf(fault.PageError,
 			"the picture would have %.0f million pixels, and at most %d are possible; %s",
-			area/1e6,
-			export.MaxPixels/1_000_000,
-			advice,
-		)
+			area/1e6, export.MaxPixels/1_000_000, advice)
 	}
 
 	return nil
@@ -269,11 +264,8 @@ func (v *visit) area(o export.ScreenshotOptions) (*export.Clip, error) {
 	}
 
 	if clip == nil || clip.Width <= 0 || clip.Height <= 0 {
-		return nil, fault.Errorf(
-			fault.PageError,
-			"the page has no visible element for the selector %s",
-			quoteJS(clipText(o.Selector)),
-		)
+		return nil, fault.Errorf(fault.PageError, "the page has no visible element for the selector %s",
+			quoteJS(clipText(o.Selector)))
 	}
 
 	return clip, nil

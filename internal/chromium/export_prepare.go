@@ -13,11 +13,11 @@ import (
 	"presswork/internal/export"
 )
 
-// command is one CDP command, and the name of the option that it implements, if any.
+// command is one CDP command.
 type command struct {
 	method string
 	params any
-	option string
+	option string // the option that it implements, "" for none
 }
 
 // on returns parameters that set one flag.
@@ -27,9 +27,7 @@ func on(key string) map[string]any { return map[string]any{key: true} }
 func (v *visit) preparations() []command {
 	o, size := v.opts, export.ViewportOf(v.opts)
 
-	commands := append(v.framePreparations(),
-		command{"Page.setInterceptFileChooserDialog", on("enabled"), ""},
-	)
+	commands := append(v.framePreparations(), command{"Page.setInterceptFileChooserDialog", on("enabled"), ""})
 	if size.DeviceScaleFactor != 1 { // the window already has the size
 		commands = append(commands, command{"Emulation.setDeviceMetricsOverride", map[string]any{
 			"width": size.Width, "height": size.Height, "deviceScaleFactor": size.DeviceScaleFactor, "mobile": false,
@@ -37,10 +35,8 @@ func (v *visit) preparations() []command {
 	}
 
 	if o.MediaType != "" {
-		commands = append(
-			commands,
-			command{"Emulation.setEmulatedMedia", map[string]any{"media": o.MediaType}, "mediaType"},
-		)
+		commands = append(commands,
+			command{"Emulation.setEmulatedMedia", map[string]any{"media": o.MediaType}, "mediaType"})
 	}
 
 	if isTrue(o.OmitBackground) {
@@ -64,8 +60,7 @@ func (v *visit) preparations() []command {
 
 // framePreparations returns the commands for the tab and for each frame in another process.
 func (v *visit) framePreparations() []command {
-	commands := append(
-		v.workerPreparations(),
+	commands := append(v.workerPreparations(),
 		command{"Page.enable", nil, ""},
 		command{"Page.setLifecycleEventsEnabled", on("enabled"), ""},
 		// Pages find no service workers, as in private windows of some browsers. A service
@@ -83,14 +78,8 @@ func (v *visit) framePreparations() []command {
 	if len(v.opts.ExtraHTTPHeaders) > 0 {
 		// Pause every request, not only those to the page's origin: a redirect to another
 		// origin would keep the headers.
-		commands = append(
-			commands,
-			command{
-				"Fetch.enable",
-				map[string]any{"patterns": []map[string]any{{"urlPattern": "*"}}},
-				"extraHTTPHeaders",
-			},
-		)
+		patterns := map[string]any{"patterns": []map[string]any{{"urlPattern": "*"}}}
+		commands = append(commands, command{"Fetch.enable", patterns, "extraHTTPHeaders"})
 	}
 
 	return commands
@@ -109,10 +98,8 @@ func (v *visit) workerPreparations() []command {
 		},
 	}
 	if v.opts.UserAgent != "" {
-		commands = append(
-			commands,
-			command{"Network.setUserAgentOverride", map[string]any{"userAgent": v.opts.UserAgent}, "userAgent"},
-		)
+		commands = append(commands,
+			command{"Network.setUserAgentOverride", map[string]any{"userAgent": v.opts.UserAgent}, "userAgent"})
 	}
 
 	return commands
@@ -176,8 +163,8 @@ func (v *visit) prepareTarget(session, kind string) {
 	}
 }
 
-// continueRequest continues a paused request. A request to the page's own origin gets the
-// extra headers. They are removed from any other.
+// continueRequest continues a paused request. A request to the page's own origin gets the extra headers. They are
+// removed from any other, because they may hold secrets and a redirect keeps them.
 func (v *visit) continueRequest(session string, params json.RawMessage) {
 	var e struct {
 		RequestID string `json:"requestId"`
@@ -198,9 +185,9 @@ func (v *visit) continueRequest(session string, params json.RawMessage) {
 	same := sameOrigin(v.page, e.Request.URL)
 	for name, value := range v.opts.ExtraHTTPHeaders {
 		// Remove what the page's scripts set here. On another origin, remove only our value after a redirect.
-		for present, there := range headers {
-			if strings.EqualFold(present, name) && (same || there == value) {
-				delete(headers, present)
+		for header, held := range headers {
+			if strings.EqualFold(header, name) && (same || held == value) {
+				delete(headers, header)
 			}
 		}
 
@@ -214,12 +201,8 @@ func (v *visit) continueRequest(session string, params json.RawMessage) {
 		entries = append(entries, map[string]string{"name": name, "value": value})
 	}
 	// An error means that the request has ended.
-	_, _ = v.inst.conn.Call(
-		v.ctx,
-		session,
-		"Fetch.continueRequest",
-		map[string]any{"requestId": e.RequestID, "headers": entries},
-	)
+	_, _ = v.inst.conn.Call(v.ctx, session, "Fetch.continueRequest",
+		map[string]any{"requestId": e.RequestID, "headers": entries})
 }
 
 // sameOrigin reports whether a URL has the scheme, host and port of the page.
@@ -228,15 +211,12 @@ func sameOrigin(page *url.URL, raw string) bool {
 	return err == nil && u.Scheme == page.Scheme && hostPort(raw) == hostPort(page.String())
 }
 
-// closeDialog answers a dialog with no, except that the page may be left.
+// closeDialog answers a dialog with no, or with yes if it asks whether to leave the page.
 func (v *visit) closeDialog(ctx context.Context, session, kind string) {
 	// An error means that the dialog is closed already.
-	_, _ = v.inst.conn.Call(
-		ctx,
-		session,
-		"Page.handleJavaScriptDialog",
-		map[string]any{"accept": kind == "beforeunload"},
-	)
+	_, _ = v.inst.conn.Call(ctx, session, "Page.handleJavaScriptDialog",
+		map[string]any{"accept": kind == "beforeunload"})
 }
 
+// isTrue reads an option that is false by default.
 func isTrue(b *bool) bool { return b != nil && *b }

@@ -48,5 +48,5 @@ func (e *Exporter) RawExport(ctx context.Context, url string) ([]byte, error) {
 		return nil, err
 	}
 
-	return decodePDF(answer, 1<<30)
+	return decodeData(answer, 1<<30)
 }

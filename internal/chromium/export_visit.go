@@ -28,7 +28,7 @@ type visit struct {
 	title     string
 	eventSeen chan struct{} // wakes awaitEvent after a change of the fields below
 
-	mu             sync.Mutex
+	mu             sync.Mutex      // taken after instance.mu where both are held
 	sessions       map[string]bool // of the tab, of frames in other processes and of workers
 	frames         map[string]*frame
 	main           document
@@ -58,12 +58,10 @@ type document struct {
 	failure string
 }
 
-// openVisit prepares a context for the page. It uses the spare context if that suits. The
-// caller ends the visit with release. After errRetired and errSpareLost the caller retries.
-func (i *instance) openVisit(
-	ctx context.Context,
-	proxy *guard.Proxy,
-	page *url.URL,
+// openVisit prepares a context for the page. It uses the spare context if that has the same proxy and viewport. The
+// caller ends the visit with release. Errors: errRetired and errSpareLost, after which the caller retries,
+// InvalidOption for an option that the browser rejects, and those of the browser.
+func (i *instance) openVisit(ctx context.Context, proxy *guard.Proxy, page *url.URL,
 	o export.VisitOptions,
 ) (*visit, error) {
 	if err := i.addUser(); err != nil {
@@ -72,14 +70,10 @@ func (i *instance) openVisit(
 	size := export.ViewportOf(o)
 	spare := i.takeSpare(proxy, size)
 	v := &visit{
-		pageContext: &pageContext{
-			browserContext: browserContext{inst: i},
-		},
-		page:      page,
-		opts:      o,
+		pageContext: &pageContext{browserContext: browserContext{inst: i}},
+		page:        page, opts: o,
 		eventSeen: make(chan struct{}, 1),
-		sessions:  map[string]bool{},
-		frames:    map[string]*frame{},
+		sessions:  map[string]bool{}, frames: map[string]*frame{},
 	}
 	v.ctx, v.giveUp = context.WithCancelCause(ctx)
 

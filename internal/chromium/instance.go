@@ -31,15 +31,14 @@ type instance struct {
 	started time.Time
 	// noSandbox is the reason why Chromium's own sandbox is off; empty when it is on.
 	noSandbox string
-	// frameControl is set when tabs draw frames only on command. drawing lets one tab at a
-	// time draw.
+	// frameControl is true if tabs draw frames only on command. drawing is held by the one tab that draws.
 	frameControl bool
 	drawing      sync.Mutex
-	// isolated is set when the browser's processes have an empty network.
+	// isolated is true if the browser's processes are in an empty network namespace.
 	isolated bool
 	// maxIdle is the number of idle tabs that are kept open.
 	maxIdle     int
-	openTimeout time.Duration
+	openTimeout time.Duration // for one tab or context
 
 	mu      sync.Mutex
 	tabs    map[string]*tab   // all tabs, by target

@@ -47,5 +47,5 @@ func (t *RawTab) Print(ctx context.Context, page printable.Page) ([]byte, error)
 		return nil, err
 	}
 
-	return decodePDF(answer, 1<<30)
+	return decodeData(answer, 1<<30)
 }

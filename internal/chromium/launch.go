@@ -27,8 +27,9 @@ func Find(path string) (string, error) { return process.Find(path) }
 // renderers.
 var sandboxTrouble = lazyregexp.New(`(?i)[^\n]*(sandbox|namespace|zygote)[^\n]*`)
 
-// launch starts a browser, confined as far as the machine allows. Only a browser for
-// foreign pages has a network: it reaches the filtering proxies.
+// launch starts a browser, confined as far as the machine allows: it tries the strictest confinement first. Only a
+// browser for foreign pages has a network: it reaches the filtering proxies. Errors: ErrNotFound, and those of the
+// browser with the end of its stderr.
 func launch(ctx context.Context, opt Options) (*instance, error) {
 	exe, err := process.Find(opt.Path)
 	if err != nil {
@@ -79,10 +80,7 @@ func launch(ctx context.Context, opt Options) (*instance, error) {
 
 // launchOnce starts a browser and opens its first tab. After an error, stderr is the end of
 // the browser's output.
-func launchOnce(
-	ctx context.Context,
-	exe string,
-	c process.Confinement,
+func launchOnce(ctx context.Context, exe string, c process.Confinement,
 	opt Options,
 ) (i *instance, stderr string, err error) {
 	p, err := process.Start(exe, process.Options{

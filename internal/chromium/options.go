@@ -55,8 +55,8 @@ type Options struct {
 	// Log receives starts, ends and failures of the browser. Default: nothing is logged.
 	Log *slog.Logger
 
-	// foreign is set for the browser of an Exporter. It starts with the first export and
-	// ends idleAfter after the last one.
+	// foreign is true for the browser of an Exporter, which shows pages of other people. It starts with the first export
+	// and ends idleAfter after the last one.
 	foreign   bool
 	idleAfter time.Duration
 }
@@ -67,12 +67,12 @@ const (
 	foreignUID = 60911
 )
 
-// A renderer may take rendererMemory times MaxMemory: by default 6 GiB. A tagged document
-// of 8000 pages (10 MB of Markdown) needs 4.8 GiB.
+// rendererMemory is the memory that one renderer of composed pages may take, as a multiple of MaxMemory: by default
+// 6 GiB. A tagged document of 8000 pages (10 MB of Markdown) needs 4.8 GiB.
 const rendererMemory = 3
 
-// A browser of foreign pages is killed, with the pages that it shows, when it takes
-// foreignMemory times MaxMemory. Many processes or much stored data can cause that.
+// foreignMemory is the memory at which a browser of foreign pages is killed with the pages that it shows, as a multiple
+// of MaxMemory. Many processes or much stored data can cause that.
 const foreignMemory = 2
 
 // rendererLimit returns the memory that one renderer may take, in bytes.

@@ -15,16 +15,15 @@ type pageContext struct {
 	gate *guard.Gate
 }
 
-// open creates the context. After an error the caller must call close.
+// open creates the context with its gate. size is that of the window. After an error the caller must call close.
+// Errors: BrowserUnavailable if the proxy has no free port, and those of the browser.
 func (r *pageContext) open(ctx context.Context, proxy *guard.Proxy, size export.Viewport) (err error) {
 	if r.gate, err = proxy.Reserve(); err != nil {
 		return unavailable(err)
 	}
 
-	return r.browserContext.open(
-		ctx,
-		contextOptions{proxy: r.gate.Addr(), width: size.Width, height: size.Height, foreign: true},
-	)
+	return r.browserContext.open(ctx,
+		contextOptions{proxy: r.gate.Addr(), width: size.Width, height: size.Height, foreign: true})
 }
 
 // close destroys the context and then frees its proxy port. In the other order a page that

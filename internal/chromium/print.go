@@ -21,7 +21,7 @@ import (
 // takes three more calls, but neither side holds the PDF twice.
 const streamFrom = 1 << 20
 
-// pieceBytes is the part of a streamed PDF that one call reads.
+// pieceBytes is the part of a streamed PDF that one call reads, in bytes.
 const pieceBytes = 4 << 20
 
 // printParams are the parameters of Page.printToPDF. rod's own type omits a false
@@ -42,7 +42,7 @@ type printParams struct {
 	TransferMode      string  `json:"transferMode"`
 }
 
-// A4, in inches.
+// The size of A4 in inches, for pages without a size.
 const (
 	defaultWidth  = 8.27
 	defaultHeight = 11.69
@@ -107,30 +107,31 @@ func (t *tab) printOnce(ctx context.Context, params printParams, limit int64) ([
 		return t.readStream(ctx, answer, limit)
 	}
 
-	return decodePDF(answer, limit)
+	return decodeData(answer, limit)
 }
 
-// decodePDF decodes {"data":"<base64>",…}, the answer of a print or a screenshot. encoding/json would copy the text of
-// megabytes and scan it twice. Errors: errTooLarge for more than limit bytes.
-func decodePDF(answer []byte, limit int64) ([]byte, error) {
+// decodeData returns the PDF or the picture in {"data":"<base64>",…}, the answer of a print or a screenshot. It does
+// not use encoding/json, which would copy the text of megabytes and scan it twice. Errors: errTooLarge for more than
+// limit bytes.
+func decodeData(answer []byte, limit int64) ([]byte, error) {
 	rest, ok := bytes.CutPrefix(answer, []byte(`{"data":"`))
 
 	end := bytes.IndexByte(rest, '"')
 	if !ok || end < 0 {
-		return nil, errors.New("the browser's answer contains no PDF")
+		return nil, errors.New("the browser's answer contains no data")
 	}
 
 	data := rest[:end]
-	if int64(base64.StdEncoding.DecodedLen(len(data))) > limit+2 {
+	if int64(base64.StdEncoding.DecodedLen(len(data))) > limit+2 { // it counts up to two bytes of padding
 		return nil, errTooLarge
 	}
-	pdf := make([]byte, base64.StdEncoding.DecodedLen(len(data)))
-	n, err := base64.StdEncoding.Decode(pdf, data)
+	decoded := make([]byte, base64.StdEncoding.DecodedLen(len(data)))
+	n, err := base64.StdEncoding.Decode(decoded, data)
 
-	return pdf[:n], err
+	return decoded[:n], err
 }
 
-// readStream reads the stream that the answer of a print names.
+// readStream reads the stream that the answer of a print names. Errors: errTooLarge for more than limit bytes.
 func (t *tab) readStream(ctx context.Context, answer []byte, limit int64) ([]byte, error) {
 	var stream struct {
 		Handle string `json:"stream"`
@@ -178,11 +179,8 @@ func (b *Browser) publicError(ctx context.Context, err error) error {
 	refusal, refused := errors.AsType[*cdp.Error](err)
 	switch {
 	case errors.Is(err, errTabCrashed):
-		return fault.Errorf(
-			fault.RenderFailed,
-			"the page cannot be printed: the browser's renderer crashed on it or took too much memory",
-		).
-			WithCause(err)
+		return fault.Errorf(fault.RenderFailed,
+			"the page cannot be printed: the browser's renderer crashed on it or took too much memory").WithCause(err)
 	case errors.Is(err, errTabNavigated):
 		return fault.Errorf(fault.RenderFailed, "the page cannot be printed: it navigates away").WithCause(err)
 	case errors.Is(err, errNoFrame):

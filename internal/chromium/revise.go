@@ -10,8 +10,8 @@ import (
 	"presswork/internal/chromium/printable"
 )
 
-// maxPrints is how often a page is printed after its layout pass. Filling in the texts can
-// move the places that they refer to.
+// maxPrints limits the prints of a page after its layout pass. Filling in the texts can move
+// the places that they refer to.
 const maxPrints = 3
 
 // PrintRevised prints a page whose text depends on its own print, such as the page numbers
@@ -22,9 +22,7 @@ const maxPrints = 3
 // fills in the texts and prints the page itself. It prints again, at most twice, while
 // revise returns other texts than the page holds. It does not check a print of page ranges
 // again. Errors: those of Print and of revise.
-func (b *Browser) PrintRevised(
-	ctx context.Context,
-	page printable.Page,
+func (b *Browser) PrintRevised(ctx context.Context, page printable.Page,
 	revise func(printed []byte) (texts []string, err error),
 ) ([]byte, error) {
 	return b.withTab(ctx, page, func(ctx context.Context, t *tab) ([]byte, error) {
@@ -33,10 +31,7 @@ func (b *Browser) PrintRevised(
 }
 
 // printRevised prints the page in the tab, as PrintRevised describes. Errors: errTooLarge for more than limit bytes.
-func (t *tab) printRevised(
-	ctx context.Context,
-	page printable.Page,
-	revise func([]byte) ([]string, error),
+func (t *tab) printRevised(ctx context.Context, page printable.Page, revise func([]byte) ([]string, error),
 	limit int64,
 ) ([]byte, error) {
 	t.dirty, t.used = true, time.Now()

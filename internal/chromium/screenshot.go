@@ -24,7 +24,7 @@ type ScreenshotOptions struct {
 const (
 	cssPixels  = 96 // per inch
 	maxDensity = 4
-	// captureShare is the part of PrintTimeout in which a loaded page must be drawn.
+	// captureShare divides PrintTimeout: a loaded page must be drawn within a quarter of it.
 	captureShare = 4
 )
 
@@ -92,7 +92,7 @@ func (t *tab) screenshot(ctx context.Context, page printable.Page, o ScreenshotO
 		return nil, err
 	}
 
-	return decodePDF(answer, opt.MaxPDFBytes)
+	return decodeData(answer, opt.MaxPDFBytes)
 }
 
 // capture takes the picture. Under frame control the browser waits for the frames that the

@@ -21,9 +21,7 @@ import (
 //   - RenderFailed when the script throws, navigates away or crashes its renderer
 //   - BrowserUnavailable
 //   - the cause of ctx if it was cancelled
-func (b *Browser) Script(
-	ctx context.Context,
-	library string,
+func (b *Browser) Script(ctx context.Context, library string,
 	expressions ...string,
 ) (values []json.RawMessage, err error) {
 	if err := b.acquireSlot(ctx); err != nil {
@@ -52,10 +50,7 @@ func (b *Browser) Script(
 }
 
 // runScript runs the expressions once, on the instance that next returns.
-func (b *Browser) runScript(
-	ctx context.Context,
-	next func(context.Context) (*instance, error),
-	library string,
+func (b *Browser) runScript(ctx context.Context, next func(context.Context) (*instance, error), library string,
 	expressions []string,
 ) (values []json.RawMessage, err error) {
 	var p *scriptPage
@@ -98,11 +93,8 @@ func (b *Browser) runScript(
 func (b *Browser) withScriptTimeout(ctx context.Context, step func(context.Context) error) error {
 	limit := b.opt.ScriptTimeout
 
-	ctx, cancel := context.WithTimeoutCause(
-		ctx,
-		limit,
-		fault.Errorf(fault.RenderTimeout, "the script took longer than %s", limit),
-	)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit,
+		fault.Errorf(fault.RenderTimeout, "the script took longer than %s", limit))
 	defer cancel()
 
 	err := step(ctx)

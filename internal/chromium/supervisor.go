@@ -27,11 +27,11 @@ func (b *Browser) current(ctx context.Context) (*instance, error) {
 		defer b.mu.Unlock()
 		return b.cur, nil
 	}
-	l, err, early := b.beginLaunch(), b.lastErr, time.Until(b.notBefore)
+	l, err, left := b.beginLaunch(), b.lastErr, time.Until(b.notBefore)
 	b.mu.Unlock()
 
 	if l == nil {
-		return nil, &backoffError{launchError(err), early}
+		return nil, &backoffError{launchError(err), left}
 	}
 
 	select {
@@ -46,12 +46,13 @@ func (b *Browser) current(ctx context.Context) (*instance, error) {
 	}
 }
 
-// backoffError is the error of a launch that failed. The next launch is possible after left.
+// backoffError is the error of the last launch, which failed. The next launch is possible after left.
 type backoffError struct {
 	error
 	left time.Duration
 }
 
+// Unwrap returns the error of the launch.
 func (e *backoffError) Unwrap() error { return e.error }
 
 // currentAfterLoss is current for a caller whose browser died. It waits for the end of a
@@ -61,13 +62,13 @@ func (b *Browser) currentAfterLoss(ctx context.Context) (*instance, error) {
 	for {
 		inst, err := b.current(ctx)
 
-		early, isEarly := errors.AsType[*backoffError](err)
-		if end, bounded := ctx.Deadline(); !isEarly || bounded && time.Until(end) <= early.left {
+		backoff, isBackoff := errors.AsType[*backoffError](err)
+		if end, bounded := ctx.Deadline(); !isBackoff || bounded && time.Until(end) <= backoff.left {
 			return inst, err
 		}
 
 		select {
-		case <-time.After(early.left):
+		case <-time.After(backoff.left):
 		case <-b.background.Done():
 		case <-ctx.Done():
 			return nil, contextError(ctx)
@@ -170,13 +171,8 @@ func (b *Browser) awaitEnd(inst *instance) {
 	delete(b.live, inst)
 
 	if !retired && prints == 0 {
-		b.recordFailure(
-			fmt.Errorf(
-				"the last browser died before its first print: %w; its stderr: %q",
-				inst.conn.cause(),
-				inst.proc.StderrEnd(),
-			),
-		)
+		b.recordFailure(fmt.Errorf("the last browser died before its first print: %w; its stderr: %q",
+			inst.conn.cause(), inst.proc.StderrEnd()))
 	}
 
 	if !retired {
@@ -193,17 +189,8 @@ func (b *Browser) awaitEnd(inst *instance) {
 	b.mu.Unlock()
 
 	if !retired {
-		b.log.Error(
-			"browser died",
-			"pid",
-			inst.proc.PID,
-			"prints",
-			prints,
-			"error",
-			inst.conn.cause(),
-			"stderr",
-			inst.proc.StderrEnd(),
-		)
+		b.log.Error("browser died", "pid", inst.proc.PID, "prints", prints,
+			"error", inst.conn.cause(), "stderr", inst.proc.StderrEnd())
 
 		return
 	}

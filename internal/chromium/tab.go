@@ -48,11 +48,8 @@ const printPolicy = "default-src 'none'; img-src data:; font-src data:; style-sr
 // media from the start, because each change of the media restyles the document. Together
 // these halve the CPU time of a small document.
 func (i *instance) openTab(ctx context.Context) (*tab, error) {
-	return i.prepareTab(
-		ctx,
-		i.frameControl,
-		map[string]any{"width": 1, "height": 1, "deviceScaleFactor": 1, "mobile": false},
-	)
+	return i.prepareTab(ctx, i.frameControl,
+		map[string]any{"width": 1, "height": 1, "deviceScaleFactor": 1, "mobile": false})
 }
 
 // prepareTab creates a tab for composed pages with the given device metrics.

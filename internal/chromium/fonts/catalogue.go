@@ -19,10 +19,8 @@ func catalogue() []Family {
 	var list []Family
 	add := func(kind Kind, scripts string, names ...string) {
 		for _, name := range names {
-			list = append(
-				list,
-				Family{Name: name, Kind: kind, License: ofl, Source: expo(name), Scripts: strings.Fields(scripts)},
-			)
+			list = append(list,
+				Family{Name: name, Kind: kind, License: ofl, Source: expo(name), Scripts: strings.Fields(scripts)})
 		}
 	}
 	add(Sans, "Latin Vietnamese Greek Cyrillic", "IBM Plex Sans", "Inter", "Source Sans 3")
@@ -35,26 +33,12 @@ func catalogue() []Family {
 	add(Mono, "Latin Vietnamese Cyrillic", "IBM Plex Mono")
 	add(Mono, "Latin", "Courier Prime")
 	add(Display, "Latin Vietnamese Cyrillic", "Cormorant Garamond", "Playfair Display")
-	add(
-		Display,
-		"Latin Vietnamese",
-		"Dancing Script",
-		"Fraunces",
-		"Josefin Sans",
-		"Quicksand",
-		"Space Grotesk",
-		"VT323",
-	)
+	add(Display, "Latin Vietnamese",
+		"Dancing Script", "Fraunces", "Josefin Sans", "Quicksand", "Space Grotesk", "VT323")
 	add(Display, "Latin", "Cinzel", "Comic Neue", "Creepster", "Orbitron", "Righteous", "Zilla Slab")
-	list = append(
-		list,
-		Family{
-			Name:    "Special Elite",
-			Kind:    Display,
-			License: apache,
-			Source:  expo("Special Elite"),
-			Scripts: []string{"Latin"},
-		},
+	elite := "Special Elite"
+	list = append(list,
+		Family{Name: elite, Kind: Display, License: apache, Source: expo(elite), Scripts: []string{"Latin"}},
 		Family{Name: "STIX Two Math", Kind: Math, License: ofl, Source: "ziamath (PyPI)"},
 		Family{Name: "Noto Sans Symbols 2", Kind: Symbols, License: ofl, Source: "@fontsource/noto-sans-symbols-2"},
 	)

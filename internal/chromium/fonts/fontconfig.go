@@ -31,11 +31,11 @@ func systemDirs() []string {
 func preferred() []struct{ name, families string } {
 	// One list for all writing systems, so that a letter looks the same on every machine.
 	const rest = "Noto Sans,Noto Sans Arabic,Noto Sans Hebrew,Noto Sans Thai,Noto Sans Lao,Noto Sans Khmer," +
-		"Noto Sans Myanmar," +
-		"Noto Sans Devanagari,Noto Sans Bengali,Noto Sans Gurmukhi,Noto Sans Gujarati,Noto Sans Oriya,Noto Sans Tamil," +
-		"Noto Sans Telugu,Noto Sans Kannada,Noto Sans Malayalam,Noto Sans Sinhala,Noto Serif Tibetan,Noto Sans Georgian," +
-		"Noto Sans Armenian,Noto Sans Ethiopic,Noto Sans CJK SC,STIX Two Math,Noto Sans Symbols 2,JetBrains Mono," +
-		"Noto Sans Symbols,Noto Sans Symbols2,Noto Sans Math,Noto Color Emoji"
+		"Noto Sans Myanmar,Noto Sans Devanagari,Noto Sans Bengali,Noto Sans Gurmukhi,Noto Sans Gujarati," +
+		"Noto Sans Oriya,Noto Sans Tamil,Noto Sans Telugu,Noto Sans Kannada,Noto Sans Malayalam," +
+		"Noto Sans Sinhala,Noto Serif Tibetan,Noto Sans Georgian,Noto Sans Armenian,Noto Sans Ethiopic," +
+		"Noto Sans CJK SC,STIX Two Math,Noto Sans Symbols 2,JetBrains Mono,Noto Sans Symbols," +
+		"Noto Sans Symbols2,Noto Sans Math,Noto Color Emoji"
 	const (
 		sans  = "Inter," + rest
 		serif = "Source Serif 4,Noto Serif," + rest
@@ -74,13 +74,13 @@ func regional() []struct{ language, family string } {
 	}
 }
 
-// configuration returns a complete fontconfig file for fonts installed in root. It includes no
-// file of the system, because those rules differ between machines.
+// configuration returns a complete fontconfig file for fonts installed in root. system are the directories of other
+// fonts. It includes no file of the system, because those rules differ between machines.
 func configuration(root string, system []string) string {
 	var b strings.Builder
 	element := func(name, text string) {
 		b.WriteString("<" + name + ">")
-		_ = xml.EscapeText(&b, []byte(text)) // a write to a strings.Builder cannot fail
+		_ = xml.EscapeText(&b, []byte(text)) // a write to memory cannot fail
 		b.WriteString("</" + name + ">")
 	}
 	line := func(name, text string) { element(name, text); b.WriteString("\n") }
@@ -130,9 +130,8 @@ func configuration(root string, system []string) string {
 		`<edit name="rgba" mode="assign"><const>none</const></edit></match>` + "\n")
 	// When Chromium searches a font for a character, it names no family. sans-serif makes the rules below apply, so
 	// this rule comes before them.
-	b.WriteString(
-		`<match target="pattern"><edit name="family" mode="append_last"><string>sans-serif</string></edit></match>` + "\n",
-	)
+	b.WriteString(`<match target="pattern"><edit name="family" mode="append_last"><string>sans-serif</string></edit>` +
+		"</match>\n")
 
 	for _, p := range preferred() {
 		b.WriteString(`<alias binding="strong">`)
@@ -148,9 +147,8 @@ func configuration(root string, system []string) string {
 	for _, r := range regional() {
 		b.WriteString(`<match target="pattern"><test name="lang">`)
 		element("string", r.language)
-		b.WriteString(
-			`</test><test name="family"><string>Noto Sans</string></test><edit name="family" mode="prepend" binding="strong">`,
-		)
+		b.WriteString(`</test><test name="family"><string>Noto Sans</string></test>` +
+			`<edit name="family" mode="prepend" binding="strong">`)
 		element("string", r.family)
 		b.WriteString("</edit></match>\n")
 	}
@@ -159,7 +157,7 @@ func configuration(root string, system []string) string {
 	return b.String()
 }
 
-// familyOf returns the family of a font file.
+// familyOf returns the family of a font file, such as "EB Garamond" for "EBGaramond-Bold.ttf".
 func familyOf(list []Family, file string) string {
 	stem, _, _ := strings.Cut(file, "-")
 	for _, f := range list {

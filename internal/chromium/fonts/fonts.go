@@ -1,9 +1,9 @@
-// Package fonts contains the text fonts that are embedded in the binary. With them a document
-// looks the same on every machine.
+// Package fonts contains the text fonts that are embedded in the binary. With them a document looks the same on every
+// machine.
 //
-// Install writes them to a directory once and returns a fontconfig file that prefers them to
-// the system's fonts. The system's fonts serve the scripts that no embedded face has:
-// Chinese, Japanese, Korean, Arabic, emoji and so on.
+// Install writes them to a directory once and returns a fontconfig file that prefers them to the system's fonts. The
+// system's fonts serve the scripts that no embedded face has: Chinese, Japanese, Korean, Arabic, emoji and so on;
+// ForScripts names them. Subset and Serve return faces for HTML files and for the studio, as WOFF files.
 package fonts
 
 import (
@@ -41,7 +41,7 @@ type Family struct {
 	Kind Kind
 	// Weights are the CSS weights of the upright faces, in ascending order.
 	Weights []int
-	// Italic reports whether there are italic faces.
+	// Italic is true if there are italic faces.
 	Italic bool
 	// License is an SPDX identifier.
 	License string
@@ -89,7 +89,7 @@ func Covers(r rune) bool { return unicode.Is(coverage, r) }
 // fontDir is the directory of the faces, both in the archive and after installation.
 const fontDir = "fonts"
 
-// open reads the archive's directory, not its files.
+// open returns the archive. It reads only the list of its files.
 func open() *zip.Reader {
 	r, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
 	if err != nil {

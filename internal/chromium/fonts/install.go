@@ -53,7 +53,7 @@ func Install(dir string) (config string, err error) {
 	return "", fmt.Errorf("the fonts cannot be installed: %w", errors.Join(errs...))
 }
 
-// places returns the candidate directories for the fonts, best first.
+// places returns the directories to try for the fonts, in order.
 func places() []string {
 	if os.Geteuid() == 0 {
 		return []string{"/var/cache/presswork", os.TempDir()}
@@ -229,8 +229,8 @@ func ownDir(dir string) error {
 	return nil
 }
 
-// holds reports whether path is a file of this size. The check is for each file, because cleaners of temporary
-// directories delete files one by one.
+// holds reports whether path is a regular file of this size. Each file is checked, because programs that clean
+// temporary directories delete files one by one.
 func holds(path string, size int64) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular() && info.Size() == size

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// firstScript is the first character of the scripts of scriptFonts. In UTF-8 it begins with firstLead.
+// firstScript is the first character of the scripts of scriptFonts. In UTF-8 it begins with the byte firstLead.
+// ForScripts skips smaller bytes without decoding them, because most texts have Latin letters only.
 const (
 	firstScript = 0x530
 	firstLead   = 0xd4
@@ -59,7 +60,7 @@ func ForScripts(lang string, texts ...string) []string {
 	var families []string
 
 	all := scriptFonts()
-	last := -1 // letters of a script come together
+	last := -1 // the script of the last letter, which is tried first because letters of a script come together
 
 	for _, text := range texts {
 		for i := 0; i < len(text); {

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// maxWhole is the size up to which a face is served as one file, in bytes of TrueType.
+	// maxWhole is the size up to which a face is served as one file, in bytes of TrueType. A larger face has a second file
+	// with its common characters, which most pages need only.
 	maxWhole = 60_000
 	// servedVersion is part of the names of served files. Raise it with each change of the code that makes them.
 	servedVersion = 1
@@ -21,10 +22,11 @@ type Served struct {
 	// Stylesheet is CSS with an @font-face rule for each file. A page loads the files whose characters it uses. The
 	// addresses are relative to the one of the style sheet.
 	Stylesheet string
-	files      map[string]func() []byte
+	files      map[string]func() []byte // by name
 }
 
-// Serve returns the files for browsers. Their names depend on their content, so browsers may keep them forever.
+// Serve returns the files for browsers. Their names depend on their content, so browsers may keep them forever. All
+// callers share the result.
 func Serve() Served { return served() }
 
 // File returns a file in the format WOFF 2.0, or false if no file has that name. The first call for a name makes the
@@ -38,6 +40,7 @@ func (s Served) File(name string) ([]byte, bool) {
 	return pack(), true
 }
 
+// served makes the list of the files on its first call. File makes the files.
 var served = sync.OnceValue(func() Served {
 	s := Served{files: map[string]func() []byte{}}
 	archived := map[string]*zip.File{}
@@ -73,7 +76,8 @@ var served = sync.OnceValue(func() Served {
 	return s
 })
 
-// add lists the file with what cut leaves of a face, and returns its name.
+// add lists the file with the part of a face that cut returns, and returns the file's name. part is in the name, ""
+// for the whole face.
 func (s *Served) add(face *zip.File, part string, cut func([]byte) (*subset, error)) string {
 	base := path.Base(face.Name)
 	name := fmt.Sprintf("%s%s.%d%08x.woff2", strings.TrimSuffix(base, ".ttf"), part, servedVersion, face.CRC32)
@@ -88,7 +92,7 @@ func (s *Served) add(face *zip.File, part string, cut func([]byte) (*subset, err
 
 		packed, err := tables.woff2()
 		if err != nil {
-			panic(err) // a buffer takes every write
+			panic(err) // a write to memory cannot fail
 		}
 
 		return packed
@@ -100,7 +104,7 @@ func (s *Served) add(face *zip.File, part string, cut func([]byte) (*subset, err
 // complete returns all tables of a face.
 func complete(face []byte) (*subset, error) { return &subset{tables: tablesOf(face)}, nil }
 
-// commonText are the characters of most texts in languages with Latin letters.
+// commonText returns the characters of most texts in languages with Latin letters.
 func commonText() *unicode.RangeTable {
 	return &unicode.RangeTable{R16: []unicode.Range16{
 		{Lo: 0, Hi: 0x17f, Stride: 1},
@@ -119,8 +123,8 @@ func commonText() *unicode.RangeTable {
 	}}
 }
 
-// commonMath are the characters of most formulas. Primes are not among them: they depend on substitutions, which a
-// subset lacks.
+// commonMath returns the characters of most formulas. Primes are not among them, because they depend on substitutions,
+// which a subset lacks.
 func commonMath() *unicode.RangeTable {
 	return &unicode.RangeTable{R16: []unicode.Range16{
 		{Lo: 0, Hi: 0xff, Stride: 1},
