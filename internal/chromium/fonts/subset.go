@@ -17,12 +17,12 @@ import (
 // the subset.
 const maxKerning = 40 << 10
 
-// Subset returns a WOFF file with only the given characters of an embedded TrueType face. It
-// returns nil if the face has none of them.
+// Subset returns a WOFF file with only the given characters of an embedded TrueType face. It returns nil if the
+// face has none of them, and an error if the face is not valid. The tables are not checked any further, so face must
+// come from the function Face.
 //
-// Glyphs keep their numbers, so kerning and the sizes of mathematical symbols stay valid.
-// Substitutions such as ligatures are removed. The face's name is also removed, because its
-// licence may reserve it.
+// Glyphs keep their numbers, so kerning and the sizes of mathematical symbols stay valid. Substitutions such as
+// ligatures are removed. The face's name is also removed, because its licence may reserve it.
 func Subset(face []byte, characters []rune) ([]byte, error) {
 	s, err := newSubset(face, characters)
 	if err != nil || s == nil {
@@ -60,22 +60,8 @@ func newSubset(face []byte, characters []rune) (*subset, error) {
 
 	for tag := range s.tables {
 		switch tag {
-		case "cmap",
-			"glyf",
-			"head",
-			"hhea",
-			"hmtx",
-			"loca",
-			"maxp",
-			"name",
-			"post",
-			"OS/2",
-			"cvt ",
-			"fpgm",
-			"prep",
-			"gasp",
-			"GDEF",
-			"MATH":
+		case "cmap", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "name", "post", "OS/2",
+			"cvt ", "fpgm", "prep", "gasp", "GDEF", "MATH":
 		case "GPOS":
 			if len(s.tables[tag]) > maxKerning {
 				delete(s.tables, tag)
@@ -144,9 +130,9 @@ func (s *subset) reduce() {
 
 // subset is a face while it is reduced to some glyphs.
 type subset struct {
-	tables map[string][]byte
-	keep   map[int]bool // glyphs
-	mapped map[rune]int
+	tables map[string][]byte // by tag
+	keep   map[int]bool      // the glyphs to keep
+	mapped map[rune]int      // the glyph of each character
 }
 
 // tablesOf returns the tables of a TrueType face by their tags.
@@ -162,6 +148,7 @@ func tablesOf(face []byte) map[string][]byte {
 	return tables
 }
 
+// be16 and be32 read a big-endian number, as all numbers of a font file are.
 func be16(b []byte) uint16 { return binary.BigEndian.Uint16(b) }
 func be32(b []byte) uint32 { return binary.BigEndian.Uint32(b) }
 
@@ -256,10 +243,12 @@ func (s *subset) cut() {
 
 // keepParts keeps the glyphs that a composite glyph refers to.
 func (s *subset) keepParts(glyf []byte, offset func(int) int, glyph int) {
+	// Flags of a part (OpenType, glyf table). They say what follows the flags and the number of the glyph. First comes
+	// a position of two bytes or of two words, then a scale, two scales or a matrix. After that may come more parts.
 	const words, scale, more, scales, matrix = 1, 8, 32, 64, 128
 
 	outline := glyf[offset(glyph):offset(glyph+1)]
-	if len(outline) == 0 || int16(be16(outline)) >= 0 {
+	if len(outline) == 0 || int16(be16(outline)) >= 0 { // a composite glyph has a negative number of contours
 		return
 	}
 
@@ -290,7 +279,7 @@ func (s *subset) keepParts(glyf []byte, offset func(int) int, glyph int) {
 	}
 }
 
-// characterMap returns a cmap table in format 12.
+// characterMap returns a cmap table with one subtable in format 12, for Unicode on Windows (platform 3, encoding 10).
 func (s *subset) characterMap() []byte {
 	b := []byte{0, 0, 0, 1, 0, 3, 0, 10, 0, 0, 0, 12, 0, 12, 0, 0}
 	b = binary.BigEndian.AppendUint32(b, uint32(16+12*len(s.mapped)))
@@ -306,7 +295,8 @@ func (s *subset) characterMap() []byte {
 	return b
 }
 
-// anonymous returns a name table with the name "Subset".
+// anonymous returns a name table with the name "Subset", in US English for Windows. It is the name of the family, the
+// full name and the PostScript name (1, 4 and 6), and the style (2).
 func anonymous() []byte {
 	var text []byte
 	for _, r := range "Subset" {

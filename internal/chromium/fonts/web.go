@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// weights maps the styles in file names to CSS weights.
+// weights maps the styles in file names, without "Italic", to CSS weights.
 var weights = map[string]int{"Regular": 400, "Medium": 500, "SemiBold": 600, "Bold": 700, "Black": 900}
 
 // WebFace describes a face for a CSS rule.
 type WebFace struct {
-	// File is the name of the font file, for the function Face. Weight is a CSS weight.
-	File   string
+	// File is the name of the font file, for the function Face.
+	File string
+	// Weight is a CSS weight.
 	Weight int
 	Italic bool
 	// Characters is a value of unicode-range: the page uses the face for these only. Empty means all.

@@ -16,8 +16,8 @@ const brotliLevel = 9
 // woff2 returns the tables as a WOFF 2.0 file, without the optional transformations of the format.
 func (s *subset) woff2() ([]byte, error) {
 	const (
-		arbitraryTag = 63
-		untouched    = 3 << 6 // for the tables glyf and loca; other tables have 0
+		arbitraryTag = 63     // the tag itself follows; smaller numbers stand for well-known tags
+		untouched    = 3 << 6 // not transformed, for the tables glyf and loca; other tables have 0
 	)
 	// The table loca has to follow glyf.
 	tags := slices.SortedFunc(maps.Keys(s.tables), func(a, b string) int {

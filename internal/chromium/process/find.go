@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// ErrNotFound is in the chain of every error that means that no browser is installed.
+// ErrNotFound is in the chain of each error of Find.
 var ErrNotFound = errors.New("no Chromium found")
 
 // howToGet completes the error that no browser was found.
@@ -18,9 +18,6 @@ const howToGet = "`make setup` installs it; by hand: apt install chromium-headle
 
 // Find returns the absolute path of the browser's program. path is a file or a name in PATH; if it is empty, Find
 // looks for well-known programs. Errors: ErrNotFound, with instructions to install a browser.
-//
-// The headless shell comes first: it starts in a third of the time and prints faster. Binaries come before names
-// in PATH, which on Debian are shell scripts that forward no signal.
 func Find(path string) (string, error) {
 	if path != "" {
 		p, err := exec.LookPath(path)
@@ -40,7 +37,9 @@ func Find(path string) (string, error) {
 	return "", fmt.Errorf("%w; %s", ErrNotFound, howToGet)
 }
 
-// candidates returns the well-known places of browsers, best first.
+// candidates returns the files and the names in PATH that well-known browsers have, in the order in which Find tries
+// them. The headless shell comes before the full browser: it starts in a third of the time and prints faster. Files
+// come before names in PATH, which on Debian are shell scripts that forward no signal.
 func candidates() []string {
 	c := []string{
 		"/usr/lib/chromium/chromium-headless-shell",

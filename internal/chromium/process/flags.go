@@ -1,7 +1,7 @@
 package process
 
-// DeadProxy is the proxy, as host:port, of every connection that no browser context sends
-// elsewhere. No server listens on its port.
+// DeadProxy is the proxy, as host:port, of each connection that no browser context sends elsewhere. No server listens
+// on its port.
 const DeadProxy = "127.0.0.1:9"
 
 // Features of Chromium that are off in each browser, and in addition in a foreign one.
@@ -11,8 +11,9 @@ const (
 	foreignFeaturesOff = "WebRtcHideLocalIpsWithMdns,Reporting,NetworkErrorLogging,Prerender2"
 )
 
-// arguments returns the browser's command line. rod's own set is not used: it turns site
-// isolation off, and inside a container the sandbox as well.
+// arguments returns the browser's command line. smallShm says that /dev/shm is too small for the browser. rod, the
+// library for the browser's protocol, has a set of arguments, which is not used. It turns site isolation off, and
+// inside a container the sandbox as well.
 func arguments(dataDir string, o Options, smallShm bool) []string {
 	resolverRules, disabledFeatures := "MAP * ~NOTFOUND", featuresOff
 	if o.Foreign {
@@ -32,9 +33,9 @@ func arguments(dataDir string, o Options, smallShm bool) []string {
 		"--no-first-run",
 		"--no-default-browser-check",
 
-		// No network. Names resolve to nothing, and every connection goes to a proxy that
-		// does not exist, loopback included (<-loopback>). Measured: 0 of 50 attempts got
-		// through; without <-loopback>, connections to loopback do.
+		// No network. Names resolve to nothing, and each connection goes to a proxy that does not exist. <-loopback>
+		// includes connections to loopback, which browsers make without a proxy. Measured: 0 of 50 attempts got
+		// through; without <-loopback>, those to loopback did.
 		"--host-resolver-rules=" + resolverRules,
 		"--proxy-server=" + DeadProxy,
 		"--proxy-bypass-list=<-loopback>",
@@ -45,7 +46,7 @@ func arguments(dataDir string, o Options, smallShm bool) []string {
 		"--no-pings",
 		"--dns-prefetch-disable",
 
-		// No activity of the browser's own.
+		// Nothing that the browser does on its own, such as updates.
 		"--disable-background-networking",
 		"--disable-component-update",
 		"--disable-component-extensions-with-background-pages",
@@ -77,8 +78,9 @@ func arguments(dataDir string, o Options, smallShm bool) []string {
 		"--mute-audio",
 		"--disable-gpu",
 
-		// Scripts are trusted (Browser.Script), but their input is not. WebAssembly gets 512 MiB, as JavaScript
-		// does. Its optimising compiler takes 300 MiB for D2, which is done before that pays off.
+		// Scripts are trusted (Browser.Script), but their input is not. WebAssembly gets 512 MiB (8192 pages of 64 KiB),
+		// as JavaScript does. --liftoff-only turns its optimising compiler off. That takes 300 MiB for D2, the diagram
+		// program, which has finished before the optimised code is ready.
 		"--js-flags=--max-old-space-size=512 --liftoff-only --wasm-max-mem-pages=8192",
 	}
 	if o.Foreign {
@@ -98,10 +100,10 @@ func arguments(dataDir string, o Options, smallShm bool) []string {
 	return args
 }
 
-// printArguments are for a browser that prints composed pages in invisible tabs and draws
-// frames on command. Without a network it needs no network process, which on Linux has no
-// sandbox: the browser starts sooner and takes 14 MiB less. Nor does it need the process
-// that draws WebGL, or a second zygote for the one process that draws frames.
+// printArguments are for a browser that prints composed pages in invisible tabs and draws frames on command. Without
+// a network it needs no network process, which on Linux has no sandbox. Thus the browser starts sooner and takes
+// 14 MiB less. Nor does it need the process that draws WebGL. A zygote is a process from which Chromium forks others;
+// a second one, for the process that draws frames, is not needed either.
 func printArguments() []string {
 	return []string{
 		"--enable-begin-frame-control",

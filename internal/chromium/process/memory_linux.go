@@ -8,17 +8,17 @@ import (
 	"syscall"
 )
 
-// groupMemory returns the memory of the process group in bytes. Shared pages count once
-// (PSS) where the kernel shows that, and not at all elsewhere.
+// groupMemory returns the memory of the process group in bytes. Shared pages count once (PSS) where the kernel shows
+// that, and not at all elsewhere. A process that ends meanwhile counts as 0.
 func groupMemory(pgid int) int64 {
 	var sum int64
 
 	for _, pid := range groupMembers(pgid) {
-		if pss, ok := pssBytes(pid); ok {
-			sum += pss
-		} else {
-			sum += privateBytes(pid)
+		n, ok := pssBytes(pid)
+		if !ok {
+			n = privateBytes(pid)
 		}
+		sum += n
 	}
 
 	return sum
@@ -77,7 +77,7 @@ func groupMembers(pgid int) []int {
 		if err != nil {
 			continue
 		}
-		// The state follows the name in brackets.
+		// The state follows the name in brackets; Z is a zombie. The name itself may contain brackets.
 		if !bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" Z")) {
 			pids = append(pids, pid)
 		}
@@ -92,7 +92,8 @@ func groupExited(pgid int) bool {
 	return syscall.Kill(-pgid, 0) == syscall.ESRCH || len(groupMembers(pgid)) == 0
 }
 
-// pssBytes returns the proportional set size of a process, if the kernel shows it.
+// pssBytes returns the proportional set size of a process in bytes, if the kernel shows it. That is the size of its own
+// pages, and its share of those that several processes have.
 func pssBytes(pid int) (int64, bool) {
 	rollup, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
@@ -112,13 +113,14 @@ func pssBytes(pid int) (int64, bool) {
 	return kib << 10, true
 }
 
-// privateBytes returns the memory that a process shares with no other.
+// privateBytes returns the memory, in bytes, that a process shares with no other.
 func privateBytes(pid int) int64 {
 	resident, shared := residentBytes(pid)
 	return resident - shared
 }
 
-// residentBytes returns the memory of a process in RAM, and the shared part of it.
+// residentBytes returns the memory of a process in RAM, and the shared part of it, in bytes. Both are 0 if the process
+// has ended.
 func residentBytes(pid int) (all, shared int64) {
 	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {

@@ -1,5 +1,8 @@
-// Package process runs the browser's program. It finds the program, starts it with its own process group, user and
-// profile, measures its memory and ends it. It does not speak the browser's protocol.
+// Package process runs the browser's program. It does not speak the browser's protocol.
+//
+// Find finds the program. Start starts it with a process group, a user and a profile of its own. It connects the
+// browser by the pipes Process.In and Process.Out. Memory and MemoryBound measure it, and Kill and Discard end it.
+// Sweep deletes the profiles of earlier processes that could not do so.
 package process
 
 import (
@@ -15,18 +18,15 @@ import (
 	"time"
 )
 
-// Options are the settings of one browser process. All fields are mandatory unless they
-// say otherwise.
+// Options are the settings of one browser process. All fields without a default are required.
 type Options struct {
 	Confinement Confinement
 	// Foreign starts a browser for pages of other people. Each of its browser contexts
 	// reaches the network through a proxy. Default: the browser reaches no network.
 	Foreign bool
-	// UID is the user and group that a process running as root gives to the browser.
-	// Without root it is not used.
+	// UID is the user and group that a process running as root gives to the browser. Without root it is not used.
 	UID int
-	// Dir is where the profile is created. The browser's user must be able to pass
-	// through it.
+	// Dir is the directory in which the profile is created. The browser's user must be allowed to pass through it.
 	Dir string
 	// FontConfig is a fontconfig file. Default: the system's.
 	FontConfig string
@@ -37,11 +37,11 @@ type Options struct {
 type Confinement struct {
 	// Sandbox is Chromium's own sandbox.
 	Sandbox bool
-	// Unprivileged keeps the browser from gaining privileges, so that no setuid program
-	// can help its sandbox.
+	// Unprivileged keeps the browser from gaining privileges. Then no setuid program can help its sandbox, which
+	// needs user namespaces instead.
 	Unprivileged bool
-	// Isolated gives the browser an empty network. It needs CanIsolate and a kernel
-	// that allows user namespaces.
+	// Isolated gives the browser a network without any connection. It needs CanIsolate and a kernel that allows user
+	// namespaces.
 	Isolated bool
 }
 
@@ -49,22 +49,22 @@ type Confinement struct {
 type Process struct {
 	// PID is also the id of the process group.
 	PID int
-	// In receives commands for the browser, Out delivers its answers and events. They
-	// are closed when the browser has ended.
+	// In receives commands for the browser, Out delivers its answers and events. They are closed when the browser has
+	// ended.
 	In, Out *os.File
-	// Exited is closed when the group is dead and the profile is deleted.
+	// Exited is closed when the group has ended and the profile is deleted.
 	Exited chan struct{}
 
 	stderr  *tail
 	profile *profile
 
 	mu     sync.Mutex
-	reaped bool // PID may belong to another process
+	reaped bool // since then, PID may belong to another process
 }
 
-// Start runs the browser at exe in a process group and a profile of its own and, when
-// this process is root, as user Options.UID. It does not wait until the browser answers.
-// The caller ends the browser with Kill or Discard.
+// Start runs the browser at exe in a process group and a profile of its own and, if this process is root, as user
+// Options.UID. It does not wait until the browser answers. The caller ends the browser with Kill or Discard. Start
+// returns an error if the profile cannot be created or the program cannot be started; then nothing is left behind.
 func Start(exe string, o Options) (*Process, error) {
 	uid := -1
 	if os.Geteuid() == 0 {
@@ -93,7 +93,8 @@ func Start(exe string, o Options) (*Process, error) {
 	return nil, errors.Join(fmt.Errorf("%s does not start: %w", exe, err), profile.remove())
 }
 
-// start runs the browser. After an error the caller removes the profile.
+// start runs the browser, with three pipes: for commands, for answers, and for what it writes to stderr. After an
+// error the caller removes the profile.
 func start(exe string, o Options, profile *profile, uid int) (*Process, error) {
 	p := &Process{stderr: &tail{}, profile: profile, Exited: make(chan struct{})}
 	//nolint:noctx // the browser outlives the request it is started for
@@ -106,7 +107,7 @@ func start(exe string, o Options, profile *profile, uid int) (*Process, error) {
 		files []*os.File
 		err   error
 	)
-
+	// pipe makes a pipe unless an earlier one failed.
 	pipe := func() (r, w *os.File) {
 		if err == nil {
 			if r, w, err = os.Pipe(); err == nil {
@@ -133,9 +134,8 @@ func start(exe string, o Options, profile *profile, uid int) (*Process, error) {
 	started := make(chan error, 1)
 
 	go func() {
-		// The kernel kills the browser when the thread that started it ends
-		// (Pdeathsig), so no other goroutine may use this thread. The thread ends with
-		// this function because forbidPrivileges cannot be undone.
+		// The kernel kills the browser when the thread that started it ends (Pdeathsig), so this thread must live as
+		// long as the browser. The thread ends with this function, as forbidPrivileges cannot be undone.
 		runtime.LockOSThread()
 
 		var err error
@@ -171,7 +171,8 @@ func start(exe string, o Options, profile *profile, uid int) (*Process, error) {
 	return p, nil
 }
 
-// await waits until the browser has ended, and kills and reaps its children.
+// await waits until the browser has ended, kills and reaps its children, and closes the pipes. errOut is the pipe of
+// the browser's stderr.
 func (p *Process) await(leader *os.Process, errOut *os.File) {
 	var followed sync.WaitGroup
 	followed.Go(func() { p.stderr.follow(errOut) })
@@ -182,15 +183,15 @@ func (p *Process) await(leader *os.Process, errOut *os.File) {
 	_, _ = leader.Wait() // the exit status is not used
 	p.mu.Unlock()
 	reapGroup(p.PID)
-	// A process outside of the group may hold the pipe open.
+	// A process outside of the group may hold the pipe open, so do not wait for its end.
 	_ = errOut.SetReadDeadline(time.Now().Add(5 * time.Second))
 
 	followed.Wait()
 	closeAll([]*os.File{p.In, p.Out})
 }
 
-// Kill sends SIGKILL to the whole process group and returns at once. After the browser
-// has ended it does nothing.
+// Kill sends SIGKILL to the whole process group and returns at once. After the browser has ended it does nothing. Like
+// all methods of Process, it may be called from any goroutine.
 func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,17 +201,17 @@ func (p *Process) Kill() {
 	}
 }
 
-// Discard kills the process group and deletes its profile without waiting until the
-// processes have ended.
+// Discard kills the process group and deletes its profile without waiting until the processes have ended. It returns
+// an error if a part of the profile remains.
 func (p *Process) Discard() error {
 	p.Kill()
 	return p.profile.remove()
 }
 
-// Stderr returns the last 4 KiB that the browser has written to stderr.
+// Stderr returns the end of what the browser has written to stderr, at most tailBytes.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
-// StderrEnd returns the end of Stderr, at most 400 bytes, for a log line.
+// StderrEnd returns the end of Stderr, at most briefBytes, for a log line.
 func (p *Process) StderrEnd() string {
 	s := p.stderr.String()
 	return s[max(0, len(s)-briefBytes):]
@@ -284,6 +285,7 @@ func environment(profile *profile, fontConfig string) []string {
 	return env
 }
 
+// closeAll closes files. Errors do not matter: pipes have nothing to flush.
 func closeAll(files []*os.File) {
 	for _, f := range files {
 		f.Close()

@@ -18,19 +18,17 @@ const (
 	lockName      = "presswork.lock"
 )
 
-// profile is the private directory of one browser: a lock file that this process holds,
-// and the browser's home. The kernel releases the lock when this process ends, so a
-// profile with a free lock is stale.
+// profile is the private directory of one browser: a lock file that this process holds, and the browser's home. The
+// kernel releases the lock when this process ends, so a profile with a free lock is stale.
 type profile struct {
 	dir  string
 	lock *os.File
-	// remove deletes the directory once and returns the same error to each caller. A
-	// dying browser may still write there, so it retries for a second.
+	// remove deletes the directory once and returns the same error to each caller. A browser that is about to end may
+	// still write there, so remove tries again for a second.
 	remove func() error
 }
 
-// newProfile creates a profile below base. uid is the browser's user, or -1 if that is
-// this process's own.
+// newProfile creates a profile below base. uid is the browser's user, or -1 if that is the user of this process.
 func newProfile(base string, uid int) (*profile, error) {
 	dir, err := os.MkdirTemp(base, profilePrefix)
 	if err != nil {
@@ -79,12 +77,13 @@ func (p *profile) fill(uid int) error {
 	}
 
 	if uid >= 0 {
-		return os.Chmod(p.dir, 0o711)
+		return os.Chmod(p.dir, 0o711) // the browser passes through it, but cannot list it
 	}
 
 	return nil
 }
 
+// data is the browser's home, and temp its directory for temporary files.
 func (p *profile) data() string { return filepath.Join(p.dir, "data") }
 func (p *profile) temp() string { return filepath.Join(p.dir, "tmp") }
 
@@ -103,8 +102,8 @@ func (p *profile) delete() error {
 	return err
 }
 
-// removeProfile deletes the directory of a profile, its lock last. If this process dies
-// or fails in between, Sweep of a later process recognises the rest by the lock.
+// removeProfile deletes the directory of a profile, its lock last. If this process ends or fails in between, Sweep of a
+// later process recognises the rest by the lock. A directory that does not exist is no error.
 func removeProfile(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -124,7 +123,7 @@ func removeProfile(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// Sweep deletes the profiles below base whose process has ended. It logs failures.
+// Sweep deletes the profiles below base whose process has ended. It logs failures, because no start depends on it.
 func Sweep(base string, log *slog.Logger) {
 	entries, err := os.ReadDir(base)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// tailBytes is kept of the browser's output; briefBytes of it fit into a log line.
+	// tailBytes is how much of the browser's output is kept, briefBytes how much of that goes into a log line.
 	tailBytes  = 4 << 10
 	briefBytes = 400
 )
@@ -19,7 +19,7 @@ type tail struct {
 	text []byte
 }
 
-// follow reads r to its end and closes it.
+// follow reads r up to its end or an error, and closes it.
 func (t *tail) follow(r io.ReadCloser) {
 	defer r.Close()
 
@@ -37,6 +37,7 @@ func (t *tail) follow(r io.ReadCloser) {
 	}
 }
 
+// String returns the text without the space around it.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
