@@ -118,11 +118,8 @@ type Changes struct {
 func (c *Client) RetryChanged(ctx context.Context, id string, changes Changes) (Record, error) {
 	rec, created, err := c.retry(ctx, id, changes)
 	if err == nil && !created {
-		err = fault.Errorf(
-			fault.JobFinished,
-			"the job runs already, or it was retried as %s without these changes",
-			rec.ID,
-		)
+		err = fault.Errorf(fault.JobFinished,
+			"the job runs already, or it was retried as %s without these changes", rec.ID)
 	}
 
 	return rec, err

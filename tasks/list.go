@@ -78,25 +78,19 @@ func (c *Client) scan(
 			return nil, "", record.Unavailable(err)
 		}
 
-		jobs, err := c.records.ReadAll(ctx, ids)
+		jobs, expired, err := c.readListed(ctx, ids)
 		if err != nil {
 			return nil, "", err
 		}
-		var expired []any
 
-		for i, j := range jobs {
-			switch job := j.Job; {
-			case j.Err != nil:
-				c.log.Error("a job is not listed: its record cannot be read", "job_id", ids[i], "err", j.Err)
-			case job == nil:
-				expired = append(expired, ids[i])
-			case len(found) < n && q.selects(&job.Record):
+		for _, job := range jobs {
+			if len(found) < n && q.selects(&job.Record) {
 				found = append(found, job)
 			}
 		}
 
 		if len(expired) > 0 {
-			if err := c.rdb.ZRem(ctx, record.OwnerKey(owner), expired...).Err(); err != nil {
+			if err := c.rdb.ZRem(ctx, record.OwnerKey(owner), expired).Err(); err != nil {
 				return nil, "", record.Unavailable(err)
 			}
 		}
@@ -109,6 +103,28 @@ func (c *Client) scan(
 	}
 
 	return found, last, nil
+}
+
+// readListed returns the jobs of a list in its order, and the ids of those that have expired. It logs records that
+// cannot be read, and leaves them out. Errors: QueueUnavailable.
+func (c *Client) readListed(ctx context.Context, ids []string) (jobs []*record.Stored, expired []string, err error) {
+	all, err := c.records.ReadAll(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	for i, j := range all {
+		switch {
+		case j.Err != nil:
+			c.log.Error("a job is not listed: its record cannot be read", "job_id", ids[i], "err", j.Err)
+		case j.Job == nil:
+			expired = append(expired, ids[i])
+		default:
+			jobs = append(jobs, j.Job)
+		}
+	}
+
+	return jobs, expired, nil
 }
 
 // selects reports whether a record matches the query. The cursor and the limit are not part of it.

@@ -86,8 +86,8 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 	// Ids begin with the time, so the bounds on the creation are bounds on the ids.
 	oldest := idAt(q.Since)
 	var found []*record.Stored
-
 	var expired []string
+
 	defer func() {
 		if q.Dead && len(expired) > 0 {
 			_ = removeDeadLetters(ctx, c.rdb, expired...) // on failure the next search removes them
@@ -105,28 +105,21 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 			ids, last = ids[:n], true
 		}
 
-		jobs, err := c.records.ReadAll(ctx, ids)
+		jobs, gone, err := c.readListed(ctx, ids)
 		if err != nil {
 			return Page{}, err
 		}
+		expired = append(expired, gone...)
 
-		for i, j := range jobs {
-			if j.Err != nil {
-				c.log.Error("a job is not listed: its record cannot be read", "job_id", ids[i], "err", j.Err)
-			}
-
-			if j.Job == nil && j.Err == nil {
-				expired = append(expired, ids[i])
-			}
-
-			if j.Job == nil || !q.selects(&j.Job.Record) {
+		for _, job := range jobs {
+			if !q.selects(&job.Record) {
 				continue
 			}
 
-			if len(found) == limit {
+			if len(found) == limit { // this job begins the next page
 				return c.searchResult(ctx, found, found[limit-1].ID)
 			}
-			found = append(found, j.Job)
+			found = append(found, job)
 		}
 
 		if last {
@@ -188,10 +181,9 @@ func (c *Client) idsBelow(ctx context.Context, q Search) (func(cursor string, n 
 			from = "(" + cursor
 		}
 
-		return p.ZRangeArgs(
-			ctx,
-			redis.ZRangeArgs{Key: key, Start: "-", Stop: from, ByLex: true, Rev: true, Count: int64(n)},
-		)
+		return p.ZRangeArgs(ctx, redis.ZRangeArgs{
+			Key: key, Start: "-", Stop: from, ByLex: true, Rev: true, Count: int64(n),
+		})
 	}
 
 	switch {
