@@ -44,21 +44,45 @@ compare(redis.call('ZRANGE', KEYS[3], 0, 999))
 return least or ''
 `)
 
+// statsReplies are the replies of Redis about one queue.
+type statsReplies struct {
+	pending, active, retry, archived *redis.IntCmd
+	head                             *redis.StringCmd // the id of the task at the head of the queue
+	since                            *redis.StringCmd // when that task was queued, in ns
+	paused                           *redis.IntCmd
+	processed, failed                *redis.StringCmd
+	oldest                           *redis.Cmd // the reply of oldestScript
+}
+
+// stats decodes the replies. Counters and times that are absent are 0.
+func (r statsReplies) stats(q Queue, now time.Time) Stats {
+	s := Stats{
+		Queue: q, Pending: r.pending.Val(), Active: r.active.Val(), Retry: r.retry.Val(), Archived: r.archived.Val(),
+		Paused: r.paused.Val() > 0,
+	}
+	s.Processed, _ = r.processed.Int64()
+	s.Failed, _ = r.failed.Int64()
+
+	if text, _ := r.oldest.Text(); text != "" {
+		if id, err := ulid.ParseStrict(text); err == nil {
+			s.OldestOpen = max(0, now.Sub(ulid.Time(id.Time())))
+		}
+	}
+
+	if ns, err := strconv.ParseInt(r.since.Val(), 10, 64); err == nil {
+		s.Oldest = max(0, now.Sub(time.Unix(0, ns)))
+	}
+
+	return s
+}
+
 // ReadStats returns how full the queues are at the time now, in two round trips.
 func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.Time) ([]Stats, error) {
-	type answers struct {
-		pending, active, retry, archived *redis.IntCmd
-		head                             *redis.StringCmd // the id of the task at the head of the queue
-		since                            *redis.StringCmd // when that task was queued
-		paused                           *redis.IntCmd
-		processed, failed                *redis.StringCmd
-		oldest                           *redis.Cmd
-	}
-	all := make([]answers, len(queues))
+	all := make([]statsReplies, len(queues))
 
 	_, err := rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, q := range queues {
-			all[i] = answers{
+			all[i] = statsReplies{
 				pending: p.LLen(ctx, pendingKey(q)), active: p.LLen(ctx, activeKey(q)),
 				retry: p.ZCard(ctx, keyOf(q, "retry")), archived: p.ZCard(ctx, keyOf(q, "archived")),
 				head: p.LIndex(ctx, pendingKey(q), -1), paused: p.Exists(ctx, pausedKey(q)),
@@ -86,27 +110,8 @@ func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.
 	}
 
 	out := make([]Stats, len(all))
-	for i, a := range all {
-		out[i] = Stats{
-			Queue:    queues[i],
-			Pending:  a.pending.Val(),
-			Active:   a.active.Val(),
-			Retry:    a.retry.Val(),
-			Archived: a.archived.Val(),
-		}
-		out[i].Paused = a.paused.Val() > 0
-		out[i].Processed, _ = a.processed.Int64() // an absent counter is 0
-
-		out[i].Failed, _ = a.failed.Int64()
-		if text, _ := a.oldest.Text(); text != "" {
-			if id, err := ulid.ParseStrict(text); err == nil {
-				out[i].OldestOpen = max(0, now.Sub(ulid.Time(id.Time())))
-			}
-		}
-
-		if ns, err := strconv.ParseInt(a.since.Val(), 10, 64); err == nil {
-			out[i].Oldest = max(0, now.Sub(time.Unix(0, ns)))
-		}
+	for i, replies := range all {
+		out[i] = replies.stats(queues[i], now)
 	}
 
 	return out, nil
