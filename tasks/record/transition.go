@@ -84,47 +84,51 @@ func Failed(nonce string, e *fault.Error) Ending {
 	return Ending{Nonce: nonce, Status: presswork.Failed, Message: e.Message, Err: e}
 }
 
-// Finish writes the terminal state and returns the job, once for each job. For a job that has already ended it returns
-// the job as it is and EndedError. Errors: ErrGone, EndedError, ErrSuperseded, QueueUnavailable.
-func (r *Records) Finish(ctx context.Context, id string, e Ending) (*Stored, error) {
-	var extra []byte
-	var pairs []any
-
-	// add adds a member to the event and a field to the record.
+// encode returns the result as further members of the last event, in JSON, and as fields of the record: names and
+// values in turn.
+func (e Ending) encode() (members []byte, fields []any, err error) {
 	add := func(field string, v any) error {
 		b, err := json.Marshal(v)
-		extra = append(extra, `,"`+field+`":`...)
-		extra = append(extra, b...)
-		pairs = append(pairs, field, b)
+		members = append(members, `,"`+field+`":`...)
+		members = append(members, b...)
+		fields = append(fields, field, b)
 
 		return err
 	}
 	if e.Artifact != nil {
-		if err := add(fieldArtifact, e.Artifact); err != nil {
-			return nil, err
-		}
+		err = add(fieldArtifact, e.Artifact)
 	}
 
 	if e.Err != nil {
-		if err := add(fieldError, e.Err); err != nil {
-			return nil, err
-		}
+		err = errors.Join(err, add(fieldError, e.Err))
 	}
 
 	if e.Cached {
-		pairs = append(pairs, fieldCached, "1")
+		fields = append(fields, fieldCached, "1")
+	}
+
+	return members, fields, err
+}
+
+// Finish writes the terminal state and returns the job, once for each job. For a job that has already ended it returns
+// the job as it is and EndedError. Errors: ErrGone, EndedError, ErrSuperseded, QueueUnavailable.
+func (r *Records) Finish(ctx context.Context, id string, e Ending) (*Stored, error) {
+	members, fields, err := e.encode()
+	if err != nil {
+		return nil, err
 	}
 	args := []any{
-		e.Fence, e.Nonce, stamp(r.clock.Now()), string(e.Status), e.Message, extra, r.ttl.Milliseconds(),
-		PackAfter.Milliseconds(), len(pairs),
+		e.Fence, e.Nonce, stamp(r.clock.Now()), string(e.Status), e.Message, members, r.ttl.Milliseconds(),
+		PackAfter.Milliseconds(), len(fields),
 	}
 
 	keys := keysOf(id)
+	// On a Cluster, these keys are on other shards than the job; settling changes them later.
 	if _, cluster := r.rdb.(*redis.ClusterClient); !cluster {
 		keys = append(append(keys, LedgerKey, SettledKey), e.Task...)
 	}
 
-	reply, err := finishScript.Run(ctx, r.rdb, keys, appendReports(append(args, pairs...), e.Before)...).Slice()
+	reply, err := finishScript.Run(ctx, r.rdb, keys, appendReports(append(args, fields...), e.Before)...).Slice()
 	if err != nil {
 		return nil, Unavailable(err)
 	}
