@@ -98,6 +98,7 @@ func (h *transcription) transcribePart(ctx context.Context, n int, part audio.Pa
 		if ctx.Err() != nil || !failed.Retryable || try == tries {
 			return nil, err
 		}
+		// 2 s after the first try, then twice as long each time, unless the model asks for more.
 		wait := min(max(failed.RetryAfter, time.Second<<try), maxPartWait)
 		h.Log.WarnContext(ctx, "a part of a recording failed and will be sent again", "job_id", h.run.ID, "part", n,
 			"delay", wait.String(), "error", err)
