@@ -1,22 +1,18 @@
 package api
 
 import (
-	"context"
 	"mime"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
 	"presswork/api/exchange"
-	"presswork/api/objects"
 	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/pdfops"
-	"presswork/storage"
 	"presswork/tasks"
 )
 
@@ -113,8 +109,7 @@ func (s *Server) submitPDF(
 		TraceParent: meta.Trace,
 		Task:        tasks.Task{Queue: tasks.EditPDF.Queue},
 	}
-	// reserveJob may replace sub.ID. The files are stored in a folder of this request, as in acceptConversion.
-	requestID := sub.ID
+	folder := sub.ID // of this request, as in acceptConversion; reserveJob may replace sub.ID
 	files := request.Files
 
 	if request.Mark != nil {
@@ -135,27 +130,15 @@ func (s *Server) submitPDF(
 		return rec, replayed, err
 	}
 
-	store, cancel := context.WithTimeoutCause(context.Background(), objects.UploadTimeout,
-		fault.Errorf(fault.StoreUnavailable, "the object store took longer than %s", objects.UploadTimeout))
-	defer cancel()
-	var stored []string
+	assets, stored, err := s.objects.PutFiles(files, sub.ID, folder)
+	if err != nil {
+		s.objects.RemoveSources(stored, err)
+		return rec, false, err
+	}
 
-	for i, a := range files {
-		file := tasks.Asset{
-			Name: a.Name, Key: storage.AssetKey(sub.ID, requestID, strconv.Itoa(i)), Size: a.Size, SHA256: a.SHA256,
-		}
-		stored = append(stored, file.Key)
-
-		if err := s.objects.Put(store, file.Key, a.Open(), a.Size, "application/octet-stream"); err != nil {
-			s.objects.RemoveSources(stored, err)
-			return rec, false, err
-		}
-
-		if a == request.Mark {
-			payload.Mark = &file
-		} else {
-			payload.Files = append(payload.Files, file)
-		}
+	payload.Files = assets[:len(request.Files)]
+	if request.Mark != nil {
+		payload.Mark = &assets[len(request.Files)]
 	}
 
 	if sub.Task, err = tasks.EditPDF.Task(payload); err != nil {

@@ -58,29 +58,70 @@ func (s Objects) PutSources(r upload.Conversion, jobID, folder, theme string) (t
 		return payload, nil, nil
 	}
 
-	ctx, cancel := context.WithTimeoutCause(context.Background(), UploadTimeout,
-		fault.Errorf(fault.StoreUnavailable, "the object store took longer than %s", UploadTimeout))
+	u, cancel := newUploads()
 	defer cancel()
 	var stored []string
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(uploadsAtOnce)
 
 	if payload.Content == "" {
 		payload.ContentKey = storage.SourceKey(jobID, folder)
 		stored = append(stored, payload.ContentKey)
-		group.Go(func() error {
-			return s.Put(ctx, payload.ContentKey, strings.NewReader(r.Content), int64(len(r.Content)), "text/markdown")
+		u.group.Go(func() error {
+			return s.Put(
+				u.ctx,
+				payload.ContentKey,
+				strings.NewReader(r.Content),
+				int64(len(r.Content)),
+				"text/markdown",
+			)
 		})
 	}
+	assets, keys := s.putFiles(u, r.Assets, jobID, folder)
+	payload.Assets = assets
 
-	for i, a := range r.Assets {
+	return payload, append(stored, keys...), u.group.Wait()
+}
+
+// PutFiles stores files in a folder of the job. It returns them as assets of a task, in the same order, and the keys
+// that it has written, also after an error. Errors: as Put.
+func (s Objects) PutFiles(files []*upload.Asset, jobID, folder string) ([]tasks.Asset, []string, error) {
+	u, cancel := newUploads()
+	defer cancel()
+	assets, keys := s.putFiles(u, files, jobID, folder)
+
+	return assets, keys, u.group.Wait()
+}
+
+// putFiles is PutFiles without the wait for the store.
+func (s Objects) putFiles(
+	u uploads,
+	files []*upload.Asset,
+	jobID, folder string,
+) (assets []tasks.Asset, keys []string) {
+	for i, a := range files {
 		key := storage.AssetKey(jobID, folder, strconv.Itoa(i))
-		payload.Assets = append(payload.Assets, tasks.Asset{Name: a.Name, Key: key, Size: a.Size, SHA256: a.SHA256})
-		stored = append(stored, key)
-		group.Go(func() error { return s.Put(ctx, key, a.Open(), a.Size, "application/octet-stream") })
+		assets = append(assets, tasks.Asset{Name: a.Name, Key: key, Size: a.Size, SHA256: a.SHA256})
+		keys = append(keys, key)
+		u.group.Go(func() error { return s.Put(u.ctx, key, a.Open(), a.Size, "application/octet-stream") })
 	}
 
-	return payload, stored, group.Wait()
+	return assets, keys
+}
+
+// uploads are the uploads of one request: at most uploadsAtOnce at a time. ctx ends at the first error.
+type uploads struct {
+	ctx   context.Context
+	group *errgroup.Group
+}
+
+// newUploads returns uploads that may take UploadTimeout. They do not end when the client leaves: the job is reserved.
+// The caller must call cancel after the last.
+func newUploads() (u uploads, cancel context.CancelFunc) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), UploadTimeout,
+		fault.Errorf(fault.StoreUnavailable, "the object store took longer than %s", UploadTimeout))
+	u.group, u.ctx = errgroup.WithContext(ctx)
+	u.group.SetLimit(uploadsAtOnce)
+
+	return u, cancel
 }
 
 // RemoveSources deletes sources that no job uses. why is the error of storing them, if any. After a time-out the
