@@ -15,6 +15,7 @@ type (
 		// Content is an object, or a list of the pages that a search found.
 		Content any `json:"content"`
 	}
+	// toolFailure takes the place of the content when the call failed.
 	toolFailure struct {
 		Type string `json:"type"`
 		// Code is "unavailable": no upstream error is passed on.

@@ -84,11 +84,13 @@ func (p *parser) readMessage(o jsonbody.Object, h *history.History) {
 			h.Add(inference.Message{Role: role, Parts: parts})
 		}
 	case inference.User:
+		// Results go to the history while they are read, so they precede the text of their message.
 		parts := p.readContent(o, "content", h, textBlock, imageBlock, documentBlock, searchBlock, resultBlock)
 		if len(parts) > 0 {
 			h.Add(inference.Message{Role: role, Parts: parts})
 		}
 	default:
+		// The results of all calls must be in the message that follows the calls.
 		if h.Unanswered() != "" {
 			p.failUnanswered(o, "content", h)
 		}

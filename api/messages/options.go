@@ -63,7 +63,7 @@ func (p *parser) readOptions() {
 	r.Temperature = p.Float("temperature", 0, 2)
 	r.TopP = p.Float("top_p", 0, 1)
 
-	p.Integer("top_k", 0, math.MaxInt32)
+	p.Integer("top_k", 0, math.MaxInt32) // only its range is checked; it is one of the kept fields
 	r.Fields = inference.KeepMessageFields(p.Fields, "model", "messages", "system", "max_tokens", "temperature",
 		"top_p", "stream", "stop_sequences", "tools", "tool_choice", "service_tier", "thread",
 		"mcp_servers")

@@ -68,6 +68,7 @@ func (p *parser) readTool(o jsonbody.Object) {
 			p.r.Tools = append(p.r.Tools, inference.Tool{Type: builtin})
 		}
 
+		// The gateway counts the calls of all built-in tools together, so the largest limit applies.
 		if n := o.Integer("max_uses", 1, 1<<16); n != nil {
 			p.r.MaxToolCalls = max(p.r.MaxToolCalls, int(*n))
 		}

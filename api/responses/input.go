@@ -153,7 +153,7 @@ func (p *parser) readPart(o jsonbody.Object, role string) inference.Part {
 		}
 
 		detail := o.Enum("detail", "auto", "low", "high", "original")
-		if detail == "original" {
+		if detail == "original" { // chat completions have no such value
 			detail = "high"
 		}
 

@@ -71,6 +71,7 @@ func (p *parser) readOptions() {
 		r.User = p.Str("user")
 	}
 
+	// Vendors name tiers differently. The default tier, also called on_demand, needs no name.
 	switch p.Enum("service_tier", "auto", "default", "flex", "priority", "scale", "fast", "ultrafast", "on_demand",
 		"performance") {
 	case "flex":
@@ -114,6 +115,7 @@ func (p *parser) readInclude() {
 		case "web_search_call.action.sources":
 			p.f.sources = true
 		default:
+			// A known value without effect here is no error: clients send fixed lists.
 			if !slices.Contains(includes, value) {
 				p.Failf(path, "value %q must be one of %q", jsonbody.Bounded(value, 60), includes)
 			}

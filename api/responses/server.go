@@ -111,7 +111,7 @@ func (p *parser) readDecisions() {
 		switch head.Type {
 		case "mcp_approval_request":
 			requests[head.ID] = true
-		case "mcp_call":
+		case "mcp_call": // it follows its request, which must not run it again
 			p.decisions[head.Approval] = decision{ran: true}
 		case "mcp_approval_response":
 			o := jsonbody.New(item, path+".", p.Err)

@@ -193,6 +193,7 @@ func (p *parser) readToolChoice() {
 		p.choose(o, "type", o.Str("type"))
 	}
 
+	// An optional tool is left out if no worker runs it, and then the model could not make the required call.
 	choice := p.r.ToolChoice.Mode
 	if choice != inference.ChooseRequired && choice != inference.ChooseNamed {
 		return
