@@ -92,6 +92,7 @@ func (s *Server) readArtifact(ctx context.Context, req *sdk.ReadResourceRequest)
 		return nil, fmt.Errorf("the file has %d bytes, and at most %d are sent as a resource; download it instead",
 			len(found.Data), maxBlob)
 	}
+	// The SDK encodes a blob in base64; text needs no encoding.
 	one := &sdk.ResourceContents{URI: uri, MIMEType: found.ContentType}
 
 	if strings.HasPrefix(found.ContentType, "text/") {

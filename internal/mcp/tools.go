@@ -42,6 +42,7 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 		backend, ctx, leave := enter(ctx)
 		defer leave()
 
+		// A client may omit the arguments of a tool that needs none.
 		args := []byte(req.Params.Arguments)
 		if len(args) == 0 || string(args) == "null" {
 			args = []byte("{}")
@@ -66,8 +67,7 @@ func (s *Server) handler(t tool) sdk.ToolHandler {
 	}
 }
 
-// progressOf returns a function that notifies the client of progress, if the client asks for it. Notifications only
-// increase.
+// progressOf returns a function that notifies the client of progress, if the client asks for it.
 func progressOf(ctx context.Context, req *sdk.CallToolRequest) Progress {
 	token, last := req.Params.GetProgressToken(), -1
 	if token == nil {
@@ -75,6 +75,7 @@ func progressOf(ctx context.Context, req *sdk.CallToolRequest) Progress {
 	}
 
 	return func(percent int, stage presswork.Stage) {
+		// The protocol wants the progress to increase with each notification.
 		if percent <= last {
 			return
 		}
