@@ -91,7 +91,7 @@ type exportRequest struct {
 	task      tasks.PageExport // what the worker gets
 	visit     *export.VisitOptions
 	webhook   string
-	extension string                    // of the result's file
+	extension string                    // of the result's file, with the dot
 	check     func(page *url.URL) error // checks the options of the output
 }
 

@@ -39,8 +39,9 @@ func (s *Server) getJob(c *fiber.Ctx) error {
 	}
 	known := c.Get(fiber.HeaderIfNoneMatch)
 
-	// A client that knows an older state must not wait: it has missed an event.
+	// A client that knows an older state has missed an event and gets it now.
 	outdated := known != "" && !exchange.Matches(known, etag(rec))
+	// A wait for the end goes on, whatever state the client knows.
 	if wait.limit > 0 && !rec.Status.Terminal() && (wait.toEnd || !outdated) {
 		if rec, err = s.awaitChange(c, rec, wait); err != nil {
 			return err
@@ -71,7 +72,7 @@ func (s *Server) awaitChange(c *fiber.Ctx, rec tasks.Record, wait longPoll) (tas
 		if _, err := s.awaitEnd(ctx, rec, nil); err != nil && ctx.Err() == nil {
 			return rec, err
 		}
-	} else if changed, err := s.awaitEvent(ctx, rec); !changed {
+	} else if changed, err := s.awaitEvent(ctx, rec); !changed { // nothing to read again
 		return rec, err
 	}
 

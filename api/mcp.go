@@ -45,26 +45,13 @@ func (s *Server) serveMCP(c *fiber.Ctx) error {
 	ctx, unwatch := conn.WhileConnected(running, c.Context().Conn(), exchange.ErrClientLeft)
 	tools := &mcpTools{Server: s, meta: meta, client: exchange.ClientOf(c.Context()), base: s.baseURL(c, meta)}
 
-	req, err := http.NewRequestWithContext(mcp.With(ctx, tools), http.MethodPost, "/mcp", bytes.NewReader(data))
+	req, err := mcpRequest(mcp.With(ctx, tools), data, c.GetReqHeaders())
 	if err != nil {
 		unwatch()
 		leave()
 
 		return err
 	}
-
-	for name, values := range c.GetReqHeaders() {
-		if canonical := http.CanonicalHeaderKey(name); strings.HasPrefix(canonical, "Mcp-") || canonical == "Accept" ||
-			canonical == "Content-Type" {
-			req.Header[canonical] = values
-		}
-	}
-
-	// A client without an Accept header takes everything (RFC 9110, 12.5.1). The SDK rejects it.
-	if req.Header.Get("Accept") == "" {
-		req.Header.Set("Accept", "*/*")
-	}
-
 	answer := newRelayed()
 
 	go func() {
@@ -87,6 +74,29 @@ func (s *Server) serveMCP(c *fiber.Ctx) error {
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) { answer.copyTo(w, unwatch) })
 
 	return nil
+}
+
+// mcpRequest returns a message as a request of net/http, with the headers that the protocol uses. All others, such as
+// the key, are left out.
+func mcpRequest(ctx context.Context, message []byte, headers map[string][]string) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "/mcp", bytes.NewReader(message))
+	if err != nil {
+		return nil, err
+	}
+
+	for name, values := range headers {
+		if canonical := http.CanonicalHeaderKey(name); strings.HasPrefix(canonical, "Mcp-") || canonical == "Accept" ||
+			canonical == "Content-Type" {
+			req.Header[canonical] = values
+		}
+	}
+
+	// A client without an Accept header takes everything (RFC 9110, 12.5.1). The SDK rejects it.
+	if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", "*/*")
+	}
+
+	return req, nil
 }
 
 // baseURL returns the address of this server as the client knows it, without a path.

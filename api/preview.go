@@ -45,14 +45,12 @@ func (s *Server) previewDocument(c *fiber.Ctx) error {
 	}
 	defer discard(c, &req)
 
-	for name, given := range map[string]bool{
+	if err := onlyFields([]string{"content", "theme", "options", "filename", "assets"}, map[string]bool{
 		"webhook_url": req.WebhookURL != "",
 		"priority":    req.Priority != "",
 		"output":      req.Output != "",
-	} {
-		if given {
-			return input.UnknownField(name, []string{"content", "theme", "options", "filename", "assets"})
-		}
+	}); err != nil {
+		return err
 	}
 
 	theme, err := s.checkConversion(&req)
@@ -91,6 +89,13 @@ func (s *Server) previewDocument(c *fiber.Ctx) error {
 	if err != nil {
 		return contentError(waitError(err))
 	}
+	sendPreview(c, composed)
+
+	return nil
+}
+
+// sendPreview answers with a composed page, which no cache may keep.
+func sendPreview(c *fiber.Ctx, composed document.Composed) {
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	c.Vary(fiber.HeaderAccept)
 
@@ -98,13 +103,22 @@ func (s *Server) previewDocument(c *fiber.Ctx) error {
 		page := previewPage{Page: composed.Standalone(), Warnings: append([]fault.Warning{}, composed.Warnings...)}
 		exchange.WriteJSON(c.Context(), http.StatusOK, page)
 
-		return nil
+		return
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	c.Set(fiber.HeaderContentSecurityPolicy, pagePolicy)
-	c.Status(http.StatusOK)
+	c.Status(http.StatusOK).Context().SetBodyString(composed.Standalone())
+}
 
-	return c.SendString(composed.Standalone())
+// onlyFields rejects fields of a conversion that a request does not take. others maps them to whether they are given.
+func onlyFields(allowed []string, others map[string]bool) error {
+	for name, given := range others {
+		if given {
+			return input.UnknownField(name, allowed)
+		}
+	}
+
+	return nil
 }
 
 // composeContext returns a context for work while the client waits. It ends after composeTimeout, when the client
@@ -178,17 +192,15 @@ func (s *Server) analyzeDocument(c *fiber.Ctx) error {
 	}
 	defer discard(c, &req)
 
-	for name, given := range map[string]bool{
+	if err := onlyFields([]string{"content"}, map[string]bool{
 		"webhook_url": req.WebhookURL != "",
 		"priority":    req.Priority != "",
 		"theme":       req.Theme != "",
 		"output":      req.Output != "",
 		"assets":      len(req.Assets) > 0,
 		"options":     !reflect.ValueOf(req.Options).IsZero(),
-	} {
-		if given {
-			return input.UnknownField(name, []string{"content"})
-		}
+	}); err != nil {
+		return err
 	}
 
 	if err := s.checkLength(req.Content); err != nil {

@@ -114,6 +114,7 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	}
 	key := storage.PreviewKey(sample.Key, format)
 
+	// The key covers the theme, so a changed theme has another preview.
 	info, err := s.Store.Stat(ctx, key)
 	if errors.Is(err, storage.ErrNotFound) {
 		if err := s.renderPreview(ctx, tasks.Preview{Theme: theme.Name, Format: format, Key: key}); err != nil {

@@ -132,6 +132,7 @@ func routerError(c *fiber.Ctx, err error) error {
 
 	switch f.Code {
 	case http.StatusNotFound:
+		// Clients of the inference API expect errors in its form.
 		if exchange.InferencePath(c.Path()) {
 			return inference.Errorf(http.StatusNotFound, unknownURL,
 				"Unknown request URL: %s %s. /openapi.yaml lists every address.", meta.Method, input.Quote(c.Path()))
@@ -173,6 +174,7 @@ func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
 		}
 	}
 	exchange.SendError(ctx, bad, s.Log)
+	// Neither the method nor the time of arrival is known.
 	s.metrics.Observe("unreadable", otherMethod, bad.Status, 0, nil)
 	s.Log.Debug("unreadable request", slog.String("request_id", meta.ID), slog.Any("error", err))
 }

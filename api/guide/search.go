@@ -69,6 +69,7 @@ func (e entry) match(words []string) (result, bool) {
 	if len(words) == 0 {
 		return r, false
 	}
+	// The lower-case text may have other lengths in bytes; excerpt allows a position outside the text.
 	r.Excerpt = excerpt(e.text, strings.Index(text, words[0]))
 
 	return r, true
