@@ -22,51 +22,19 @@ var builtinCSS embed.FS
 // builtinNames lists the built-in themes in daisyUI's order.
 func builtinNames() []string {
 	return []string{
-		"light",
-		"dark",
-		"cupcake",
-		"bumblebee",
-		"emerald",
-		"corporate",
-		"synthwave",
-		"retro",
-		"cyberpunk",
-		"valentine",
-		"halloween",
-		"garden",
-		"forest",
-		"aqua",
-		"lofi",
-		"pastel",
-		"fantasy",
-		"wireframe",
-		"black",
-		"luxury",
-		"dracula",
-		"cmyk",
-		"autumn",
-		"business",
-		"acid",
-		"lemonade",
-		"night",
-		"coffee",
-		"winter",
-		"dim",
-		"nord",
-		"sunset",
-		"caramellatte",
-		"abyss",
-		"silk",
+		"light", "dark", "cupcake", "bumblebee", "emerald", "corporate", "synthwave", "retro", "cyberpunk", "valentine",
+		"halloween", "garden", "forest", "aqua", "lofi", "pastel", "fantasy", "wireframe", "black", "luxury", "dracula",
+		"cmyk", "autumn", "business", "acid", "lemonade", "night", "coffee", "winter", "dim", "nord", "sunset",
+		"caramellatte", "abyss", "silk",
 	}
 }
 
 // Options configure a Catalogue.
 type Options struct {
-	// Dir is the folder of custom themes (NAME.css). It may be absent and may
-	// appear later. Default: no custom themes.
+	// Dir is the folder of custom themes (NAME.css). It may be absent and may appear later. Default: no custom themes.
 	Dir string
-	// Log gets a line for each custom theme that is left out, and for each with
-	// external references. Default: discard.
+	// Log gets a line for each custom theme that is left out, has external references, or is hard to read. Default:
+	// nothing is logged.
 	Log *slog.Logger
 }
 
@@ -74,21 +42,22 @@ type Options struct {
 type Catalogue struct {
 	options  Options
 	log      *slog.Logger
-	builtin  map[string]func() Theme // each is parsed at its first use
-	present  atomic.Pointer[snapshot]
-	mu       sync.Mutex // guards watching
-	watching *watch
+	builtin  map[string]func() Theme  // by name; each is parsed at its first use
+	current  atomic.Pointer[snapshot] // readers take no lock while the folder is read again
+	mu       sync.Mutex               // guards watching
+	watching *watch                   // nil before Start and after Stop
 }
 
-// snapshot is the catalogue at one moment.
+// snapshot has the custom themes as last read from the folder. It does not change.
 type snapshot struct {
-	custom map[string]Theme
-	// rejected holds the reason of each custom theme that was left out.
+	custom map[string]Theme // by name
+	// rejected has the reason for each custom theme that was left out, by name.
 	rejected map[string]string
 	edition  uint64
 }
 
-// Open reads the themes of o.Dir. A missing folder or a broken theme is no error: it is logged and left out.
+// Open returns a Catalogue with the themes of o.Dir. It ignores a missing folder. A folder that cannot be read, and
+// an invalid theme, are logged and left out.
 func Open(o Options) *Catalogue {
 	c := &Catalogue{options: o, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), builtin: map[string]func() Theme{}}
 	for _, name := range builtinNames() {
@@ -111,10 +80,10 @@ func Open(o Options) *Catalogue {
 	return c
 }
 
-// List returns every theme: the built-in ones in daisyUI's order, then the
-// custom ones by name.
+// List returns every theme: the built-in ones in daisyUI's order, then the custom ones by name. A custom theme replaces
+// the built-in theme of its name.
 func (c *Catalogue) List() []Theme {
-	custom := c.present.Load().custom
+	custom := c.current.Load().custom
 	var list []Theme
 
 	for _, name := range builtinNames() {
@@ -134,10 +103,10 @@ func (c *Catalogue) List() []Theme {
 	return list
 }
 
-// Get returns the theme with this name, or with the name in lower case. It never uses
-// a name as a path. Errors: ThemeNotFound.
+// Get returns the theme with this name, or with the name in lower case. It never uses a name as a path. The error is
+// ThemeNotFound; its message has the reason for a custom theme that was left out, else similar or all names.
 func (c *Catalogue) Get(name string) (Theme, error) {
-	s := c.present.Load()
+	s := c.current.Load()
 	for _, spelled := range []string{name, strings.ToLower(name)} {
 		if t, ok := s.custom[spelled]; ok {
 			return t, nil
@@ -159,9 +128,9 @@ func (c *Catalogue) Get(name string) (Theme, error) {
 	return Theme{}, fault.Errorf(fault.ThemeNotFound, "theme %q does not exist%s", clip(name), hint).WithParam("theme")
 }
 
-// Resolve returns the name of a document's theme as the catalogue has it: the requested theme, else that of the
-// front matter, else Default. Auto is allowed. An unknown theme in the front matter is skipped, and ignored has
-// the reason. Errors: ThemeNotFound, for the requested theme.
+// Resolve returns the name of a document's theme in the spelling of the catalogue: the requested theme, else that of
+// the front matter, else Default. Both may be Auto. An unknown theme in the front matter is skipped, and ignored has
+// the reason. The error is ThemeNotFound for the requested theme.
 func (c *Catalogue) Resolve(asked, frontMatter string) (name string, ignored, err error) {
 	known := func(name string) (string, error) {
 		switch {
@@ -183,23 +152,22 @@ func (c *Catalogue) Resolve(asked, frontMatter string) (name string, ignored, er
 	return cmp.Or(name, frontMatter, Default), ignored, nil
 }
 
-// reload reads the folder of custom themes again.
+// reload reads the folder of custom themes again. Only one goroutine at a time may call it.
 func (c *Catalogue) reload() {
 	s := &snapshot{rejected: map[string]string{}}
 
 	s.custom = c.readDir(s.rejected)
-	if earlier := c.present.Load(); earlier != nil {
+	if earlier := c.current.Load(); earlier != nil {
 		s.edition = earlier.edition + 1
 	}
-	c.present.Store(s)
+	c.current.Store(s)
 }
 
-// Edition returns a number that changes whenever the themes may have changed.
-func (c *Catalogue) Edition() uint64 { return c.present.Load().edition }
+// Edition returns a number that changes whenever the themes may have changed, as a part of cache keys.
+func (c *Catalogue) Edition() uint64 { return c.current.Load().edition }
 
-// Start watches the folder of custom themes until Stop, so that a theme can be
-// edited while the server runs. Without a folder, and when it watches already, it does nothing. It fails when the
-// system cannot watch the folder.
+// Start watches the folder of custom themes until Stop, so that a theme can be edited while the server runs. It does
+// nothing without Options.Dir, and after an earlier Start. It returns an error if the system cannot watch folders.
 func (c *Catalogue) Start(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,7 +185,8 @@ func (c *Catalogue) Start(context.Context) error {
 	return nil
 }
 
-// Stop ends the watching. A second call does nothing.
+// Stop stops watching and waits until a running reload has ended. A second call does nothing. It returns the error of
+// closing the watcher.
 func (c *Catalogue) Stop(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

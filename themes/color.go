@@ -11,16 +11,16 @@ import (
 // color is an opaque sRGB colour, each channel 0 to 1.
 type color struct{ r, g, b float64 }
 
-// white and black are the extremes of lightness.
 var white, black = color{1, 1, 1}, color{}
 
+// hex returns the colour as "#rrggbb".
 func (c color) hex() string {
 	b := func(v float64) int { return int(math.Round(min(max(v, 0), 1) * 255)) }
 	return fmt.Sprintf("#%02x%02x%02x", b(c.r), b(c.g), b(c.b))
 }
 
-// parseColor reads hex, rgb(), hsl(), oklch() and names such as "navy". An
-// alpha channel is ignored: paper is opaque.
+// parseColor reads hex, rgb(), hsl(), oklch() and names such as "navy". It ignores an alpha channel, because paper is
+// opaque. It returns false for other values.
 func parseColor(s string) (color, bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if hex, ok := strings.CutPrefix(s, "#"); ok {
@@ -36,10 +36,9 @@ func parseColor(s string) (color, bool) {
 		return color{}, false
 	}
 
-	args := strings.FieldsFunc(
-		strings.TrimSuffix(rest, ")"),
-		func(r rune) bool { return r == ' ' || r == ',' || r == '/' || r == '\t' || r == '\n' },
-	)
+	args := strings.FieldsFunc(strings.TrimSuffix(rest, ")"), func(r rune) bool {
+		return r == ' ' || r == ',' || r == '/' || r == '\t' || r == '\n'
+	})
 	if len(args) < 3 || len(args) > 4 {
 		return color{}, false
 	}
@@ -79,7 +78,7 @@ func parseHex(s string) (color, bool) {
 	return color{float64(n>>16) / 255, float64(n>>8&255) / 255, float64(n&255) / 255}, err == nil
 }
 
-// numbers parses three components. wholes has the value of 100 % for each.
+// numbers parses three components. wholes has the value of 100 % for each. "none" is 0.
 func numbers(args []string, wholes ...float64) (v [3]float64, ok bool) {
 	for i, whole := range wholes {
 		a := strings.TrimSuffix(args[i], "deg")
@@ -103,6 +102,7 @@ func numbers(args []string, wholes ...float64) (v [3]float64, ok bool) {
 	return v, true
 }
 
+// clamp returns the nearest value from 0 to 1.
 func clamp(v float64) float64 { return min(max(v, 0), 1) }
 
 // fromHSL converts a colour by the formula of CSS Color 4. h is in degrees, s and l are 0 to 1.
@@ -115,8 +115,8 @@ func fromHSL(h, s, l float64) color {
 	return color{f(0), f(8), f(4)}
 }
 
-// oklch is a colour by lightness 0 to 1, chroma and hue in degrees (Ottosson
-// 2020, bottosson.github.io/posts/oklab).
+// oklch is a colour by lightness 0 to 1, chroma, and hue in degrees (Ottosson 2020, bottosson.github.io/posts/oklab).
+// Equal steps of lightness look equal, so readable changes it without changing the hue.
 type oklch struct{ l, c, h float64 }
 
 // oklch converts the colour by the matrices of CSS Color 4.
@@ -131,7 +131,7 @@ func (c color) oklch() oklch {
 	return oklch{0.2104542553*l + 0.7936177850*m - 0.0040720468*s, math.Hypot(a, bb), math.Atan2(bb, a) * 180 / math.Pi}
 }
 
-// color returns the sRGB colour. It reduces the chroma until sRGB can show it.
+// color returns the sRGB colour. It reduces the chroma, by bisection, until sRGB can show the colour.
 func (o oklch) color() color {
 	sin, cos := math.Sincos(o.h * math.Pi / 180)
 
@@ -165,7 +165,7 @@ func (o oklch) light(sin, cos float64) (c color, inside bool) {
 		-1.2684380046*l + 2.6097574011*m - 0.3413193965*s,
 		-0.0041960863*l - 0.7034186147*m + 1.7076147010*s,
 	}
-	// Colours that miss the range by less than rounding are in it.
+	// Colours count as inside if they miss the range by less than rounding to 8 bits.
 	const lowest, highest = -7.74e-6, 1.0002276
 	ok := func(v float64) bool { return v >= lowest && v <= highest }
 
@@ -190,12 +190,14 @@ func gamma(v float64) float64 {
 	return 1.055*math.Pow(v, 1/2.4) - 0.055
 }
 
-// contrast returns the WCAG 2 ratio of two colours after rounding to 8 bits, as they
-// are printed.
+// contrast returns the WCAG 2 contrast ratio of two colours, 1 to 21.
 func contrast(a, b color) float64 { return ratioOf(a.luminance(), b.luminance()) }
 
+// ratioOf returns the contrast ratio for two luminances.
 func ratioOf(a, b float64) float64 { return (max(a, b) + 0.05) / (min(a, b) + 0.05) }
 
+// luminance returns the relative luminance as WCAG 2 defines it, 0 to 1. It rounds the channels to 8 bits, the values
+// that are printed.
 func (c color) luminance() float64 {
 	q := func(v float64) float64 { return linear(math.Round(clamp(v)*255) / 255) }
 	return 0.2126*q(c.r) + 0.7152*q(c.g) + 0.0722*q(c.b)
@@ -207,8 +209,8 @@ func mix(a, b color, share float64) color {
 	return color{m(a.r, b.r), m(a.g, b.g), m(a.b, b.b)}
 }
 
-// readable returns c, or the nearest colour of the same hue with the contrast on every background. It moves toward
-// text, which has the contrast.
+// readable returns c if it has at least the contrast ratio on every background. Otherwise it changes the lightness
+// toward that of text in steps of 1 %, and then mixes in text. The result is text if no step is enough.
 func readable(c, text color, ratio float64, backgrounds ...color) color {
 	lights := make([]float64, len(backgrounds))
 	for i, b := range backgrounds {

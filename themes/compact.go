@@ -2,12 +2,12 @@ package themes
 
 import "strings"
 
-// CompactCSS removes the comments and unneeded spaces of a built-in stylesheet.
-// Every printed page contains it, and the browser parses it each time.
+// CompactCSS returns a stylesheet without comments and unneeded spaces. Every printed page contains the built-in
+// stylesheets, and the browser parses them each time.
 func CompactCSS(css string) string {
 	var b strings.Builder
 	s := newCSSScanner(css)
-	pending, afterMark := false, true
+	pending, afterMark := false, true // whether space came before the token, and whether a mark that needs none did
 
 	for t, ok := s.next(); ok; t, ok = s.next() {
 		if t.kind == cssSpace {

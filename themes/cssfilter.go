@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// FilterCSS removes every reference to external resources from an untrusted stylesheet: @import, url() except
-// data: images and fonts, and functions that load a bare string. It also ensures that no text in it can end an
-// HTML style element. dropped lists the removed parts.
+// FilterCSS removes every reference to external resources from an untrusted stylesheet: @import, url() except data:
+// images and fonts, and functions that load a bare string. No text in the result can end an HTML style element. dropped
+// lists the removed parts, at most 20, each shortened.
 func FilterCSS(css string) (clean string, dropped []string) {
 	f := cssFilter{scanner: newCSSScanner(css)}
 	f.run()
@@ -15,7 +15,7 @@ func FilterCSS(css string) (clean string, dropped []string) {
 	return f.out.String(), f.dropped
 }
 
-// DataURLs lists the images and fonts that FilterCSS leaves in a stylesheet.
+// DataURLs returns the data URLs of images and fonts that FilterCSS leaves in a stylesheet.
 func DataURLs(css string) []string {
 	f := cssFilter{scanner: newCSSScanner(css)}
 	f.run()
@@ -23,12 +23,12 @@ func DataURLs(css string) []string {
 	return f.kept
 }
 
-// cssFilter copies a stylesheet without references to the network.
+// cssFilter copies a stylesheet token by token, without references to the network.
 type cssFilter struct {
 	scanner *cssScanner
 	out     strings.Builder
 	dropped []string
-	kept    []string // the data URLs
+	kept    []string // the data URLs in the result
 }
 
 // run copies the tokens that are allowed.
@@ -58,7 +58,7 @@ func (f *cssFilter) run() {
 	}
 }
 
-// url writes a data: URL, and "none" for any other.
+// url writes a data URL of an image or a font, and "none" for any other address.
 func (f *cssFilter) url(target string) {
 	if !isDataURL(target) {
 		f.drop("url(" + target + ")")
@@ -98,7 +98,8 @@ func (f *cssFilter) function(t cssToken) {
 	}
 }
 
-// writeRaw copies a token. It prevents that two tokens join to "</style".
+// writeRaw copies a token. It changes each < so that the result cannot contain "</style": an escaped < becomes its code
+// point, and a space follows a bare one.
 func (f *cssFilter) writeRaw(t cssToken) {
 	f.out.WriteString(strings.ReplaceAll(t.raw, `\<`, `\3c `))
 
@@ -107,7 +108,7 @@ func (f *cssFilter) writeRaw(t cssToken) {
 	}
 }
 
-// atRule drops at-rules that load or rename something, with their content.
+// atRule drops at-rules that load something or change how other rules are read, with their content. It copies others.
 func (f *cssFilter) atRule(t cssToken) {
 	switch name := strings.ToLower(t.value); name {
 	case "import", "namespace", "charset", "document", "-moz-document":
@@ -133,7 +134,7 @@ func (f *cssFilter) atRule(t cssToken) {
 	}
 }
 
-// skip passes over everything up to the bracket that closes depth open ones.
+// skip reads tokens up to the one that closes depth open brackets, without copying them.
 func (f *cssFilter) skip(depth int) {
 	for depth > 0 {
 		t, ok := f.scanner.next()
@@ -144,6 +145,7 @@ func (f *cssFilter) skip(depth int) {
 	}
 }
 
+// drop records a removed part, up to a limit.
 func (f *cssFilter) drop(what string) {
 	const most = 20
 	if len(f.dropped) < most {
@@ -171,8 +173,8 @@ func nesting(t cssToken) int {
 	return 0
 }
 
-// isDataURL reports whether a browser reads the target from the text itself and does
-// not run it.
+// isDataURL reports whether an address is a data URL of an image or a font. A browser loads nothing for it and runs no
+// code in it.
 func isDataURL(target string) bool {
 	s := strings.ToLower(strings.TrimSpace(target))
 	for _, kind := range []string{
@@ -187,7 +189,7 @@ func isDataURL(target string) bool {
 	return false
 }
 
-// quote writes a string that neither CSS nor HTML can end early.
+// quote returns a text as a CSS string. It escapes all characters with which CSS or HTML could end the string early.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -205,7 +207,7 @@ func quote(s string) string {
 	return b.String()
 }
 
-// QuoteCSS writes text as a CSS string.
+// QuoteCSS returns a text as a CSS string, for a stylesheet within HTML.
 func QuoteCSS(text string) string { return quote(text) }
 
 // space returns the space or line break that replaces white space or a comment.
@@ -217,7 +219,7 @@ func space(raw string) string {
 	return " "
 }
 
-// clip shortens a text for a message.
+// clip shortens a text to at most 80 bytes for a message.
 func clip(s string) string {
 	const limit = 80
 	if len(s) > limit {

@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// cssKind is the kind of a CSS token (CSS Syntax 3, section 4), as far as the
-// filter must distinguish them.
+// cssKind is the kind of a CSS token (CSS Syntax 3, section 4). It distinguishes only what this package needs.
 type cssKind int
 
 const (
@@ -15,25 +14,26 @@ const (
 	cssIdent                   // an identifier
 	cssFunction                // an identifier and its "("
 	cssAt                      // an at-keyword
-	cssString                  // a whole string
-	cssURL                     // url(unquoted), whole
-	cssBad                     // a broken string or url, or an HTML comment mark
+	cssString                  // a string with its quotation marks
+	cssURL                     // url(…) without quotation marks, up to its ")"
+	cssBad                     // a malformed string or url, or an HTML comment mark
 )
 
-// cssToken is one token: raw as it stands in the text, value with its escapes
-// resolved.
+// cssToken is one token. raw is its text in the stylesheet. value is the name, the string or the address with its
+// escapes resolved, "" for other kinds.
 type cssToken struct {
 	kind       cssKind
 	raw, value string
 }
 
-// cssScanner splits a stylesheet into tokens as browsers do, including escapes and
-// broken input. It reports as a URL exactly the text that a browser would fetch.
+// cssScanner splits a stylesheet into tokens as browsers do, including escapes and malformed input. This matters for
+// security: the value of a cssURL must be exactly the address that a browser would load.
 type cssScanner struct {
 	text string
-	at   int
+	at   int // the offset of the next token
 }
 
+// newCSSScanner returns a scanner for a stylesheet, after the preprocessing of CSS Syntax 3, section 3.3.
 func newCSSScanner(css string) *cssScanner {
 	css = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n", "\x00", "\ufffd").
 		Replace(strings.ToValidUTF8(css, "\ufffd"))
@@ -41,7 +41,7 @@ func newCSSScanner(css string) *cssScanner {
 	return &cssScanner{text: css}
 }
 
-// next returns the next token; ok is false at the end.
+// next returns the next token. ok is false at the end.
 func (s *cssScanner) next() (t cssToken, ok bool) {
 	if s.at >= len(s.text) {
 		return cssToken{}, false
@@ -53,7 +53,7 @@ func (s *cssScanner) next() (t cssToken, ok bool) {
 	return t, true
 }
 
-// scan reads one token. The forms follow CSS Syntax 3; a comment counts as white space.
+// scan reads one token by the rules of CSS Syntax 3. A comment counts as white space. It does not set raw.
 func (s *cssScanner) scan() cssToken {
 	rest := s.text[s.at:]
 
@@ -99,7 +99,7 @@ func (s *cssScanner) scan() cssToken {
 	return cssToken{}
 }
 
-// scanIdent reads an identifier, a function or an unquoted url().
+// scanIdent reads an identifier, the start of a function, or a url() without quotation marks.
 func (s *cssScanner) scanIdent() cssToken {
 	name := s.scanName()
 	if !strings.HasPrefix(s.text[s.at:], "(") {
@@ -120,7 +120,7 @@ func (s *cssScanner) scanIdent() cssToken {
 	return s.scanURL()
 }
 
-// scanURL reads an unquoted url including its ")".
+// scanURL reads the address of a url() without quotation marks, and its ")".
 func (s *cssScanner) scanURL() cssToken {
 	var value strings.Builder
 
@@ -135,7 +135,7 @@ func (s *cssScanner) scanURL() cssToken {
 			if s.at < len(s.text) && s.text[s.at] != ')' {
 				return s.scanBadURL()
 			}
-		// These characters are not allowed in an unquoted url().
+		// These characters are not allowed without quotation marks.
 		case c == '"' || c == '\'' || c == '(' || c < ' ' || c == 0x7f:
 			return s.scanBadURL()
 		case c == '\\':
@@ -152,7 +152,7 @@ func (s *cssScanner) scanURL() cssToken {
 	return cssToken{kind: cssURL, value: value.String()}
 }
 
-// scanBadURL skips the rest of a malformed url().
+// scanBadURL reads the rest of a malformed url(), as browsers do: up to the next ")" that is not escaped.
 func (s *cssScanner) scanBadURL() cssToken {
 	for s.at < len(s.text) {
 		if s.text[s.at] == ')' {
@@ -198,7 +198,7 @@ func (s *cssScanner) scanString(quote byte) cssToken {
 	return cssToken{kind: cssString, value: value.String()}
 }
 
-// scanName reads name characters and escapes.
+// scanName reads name characters and escapes. It returns the name with its escapes resolved.
 func (s *cssScanner) scanName() string {
 	start := s.at
 	for s.at < len(s.text) && isNameByte(s.text[s.at]) {
@@ -226,7 +226,8 @@ func (s *cssScanner) scanName() string {
 	return name.String()
 }
 
-// scanEscape reads a backslash and what it escapes.
+// scanEscape reads a backslash and the character or the one to six hexadecimal digits after it. It returns the
+// character.
 func (s *cssScanner) scanEscape() rune {
 	s.at++
 
@@ -257,7 +258,7 @@ func (s *cssScanner) scanEscape() rune {
 	return r
 }
 
-// scanNumber reads a number and its unit, which may hold escapes.
+// scanNumber reads a number and its unit, which may contain escapes.
 func (s *cssScanner) scanNumber() {
 	digits := func() {
 		for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
@@ -294,13 +295,15 @@ func (s *cssScanner) scanNumber() {
 	}
 }
 
+// isNameByte reports whether a byte may be part of a name. Bytes of characters beyond ASCII may.
 func isNameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c >= 0x80
 }
 
+// isEscape reports whether s begins with an escape: a backslash, but not before a line end.
 func isEscape(s string) bool { return len(s) > 1 && s[0] == '\\' && s[1] != '\n' }
 
-// startsIdent is "would start an identifier" of CSS Syntax 3.
+// startsIdent reports whether s begins with an identifier: "would start an ident sequence" of CSS Syntax 3.
 func startsIdent(s string) bool {
 	if s == "" {
 		return false
@@ -314,7 +317,7 @@ func startsIdent(s string) bool {
 	return isNameByte(s[0]) && (s[0] < '0' || s[0] > '9') || isEscape(s)
 }
 
-// startsNumber reports whether s begins with a number.
+// startsNumber reports whether s, which is not empty, begins with a number.
 func startsNumber(s string) bool {
 	if s[0] == '+' || s[0] == '-' {
 		s = s[1:]

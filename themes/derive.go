@@ -11,37 +11,21 @@ import (
 // tokens are the custom properties of a theme by name, such as "--primary".
 type tokens map[string]string
 
-// colorNames are the colours of the catalogue, in daisyUI's order.
+// colorNames returns the names of the palette, Theme.Colors, in daisyUI's order.
 func colorNames() []string {
 	return []string{
-		"base-100",
-		"base-200",
-		"base-300",
-		"base-content",
-		"primary",
-		"primary-content",
-		"secondary",
-		"secondary-content",
-		"accent",
-		"accent-content",
-		"neutral",
-		"neutral-content",
-		"info",
-		"info-content",
-		"success",
-		"success-content",
-		"warning",
-		"warning-content",
-		"error",
-		"error-content",
+		"base-100", "base-200", "base-300", "base-content",
+		"primary", "primary-content", "secondary", "secondary-content", "accent", "accent-content",
+		"neutral", "neutral-content",
+		"info", "info-content", "success", "success-content", "warning", "warning-content", "error", "error-content",
 	}
 }
 
-// textRatio is the 4.5 of WCAG AA plus a reserve for renderers that round.
+// textRatio is the contrast ratio of derived colours of text: the 4.5 of WCAG AA and a reserve for rounding.
 const textRatio = 4.6
 
-// derive returns the tokens of a theme and all others that a document needs. The
-// caller has checked the three required colours.
+// derive returns the tokens of a theme and all others that a document needs. The caller has checked the three required
+// colours. The order of the steps matters: later ones use the colours of earlier ones as backgrounds.
 func derive(own tokens) tokens {
 	t := expand(own)
 	t.derivePalette()
@@ -54,10 +38,11 @@ func derive(own tokens) tokens {
 	return t
 }
 
-// color reads a token whose value is a colour or refers to a colour token.
+// color returns the colour of a token whose value is a colour or refers to one by var(). It returns false for other
+// values, and for more than maxNesting references.
 func (t tokens) color(name string) (color, bool) {
 	value := t[name]
-	for range 8 {
+	for range maxNesting {
 		inner, ok := strings.CutPrefix(value, "var(")
 		if !ok {
 			break
@@ -68,19 +53,20 @@ func (t tokens) color(name string) (color, bool) {
 	return parseColor(value)
 }
 
+// get returns the colour of a token, black if it has none.
 func (t tokens) get(name string) color {
 	c, _ := t.color(name)
 	return c
 }
 
-// set gives a colour the theme has not set, or not in a form we can read.
+// setDefault sets the colour of a token that the theme does not set, or not to a colour that parseColor reads.
 func (t tokens) setDefault(name string, c color) {
 	if _, ok := t.color(name); !ok {
 		t[name] = c.hex()
 	}
 }
 
-// derivePalette completes the colours of the catalogue.
+// derivePalette sets the missing colours of the palette. Colours that stand for a status have fixed hues.
 func (t tokens) derivePalette() {
 	page, text, primary := t.get("--base-100"), t.get("--base-content"), t.get("--primary")
 	t.setDefault("--base-200", mix(text, page, 0.04))
@@ -107,8 +93,8 @@ func (t tokens) derivePalette() {
 	}
 }
 
-// deriveSurfaces sets the backgrounds of text: a solid fill, a tint, the stripes of
-// tables, the background of code, the cover.
+// deriveSurfaces sets the backgrounds of text, and the colours of text on solid ones. The backgrounds are a fill, a
+// tint, the stripes of tables, marks, code and the cover.
 func (t tokens) deriveSurfaces() {
 	page, text, primary := t.get("--base-100"), t.get("--base-content"), t.get("--primary")
 	t.setDefault("--tint", tint(primary, page, text, 0.12))
@@ -121,14 +107,12 @@ func (t tokens) deriveSurfaces() {
 	t.setDefault("--code-bg", codeBackground(page, t.get("--base-200"), text))
 	t.setDefault("--code-inline-bg", codeBackground(page, mix(text, page, 0.07), text))
 	t.setDefault("--cover-bg", primary)
-	t.setDefault(
-		"--cover-text",
-		readable(t.get("--primary-content"), blackOrWhite(t.get("--cover-bg")), textRatio, t.get("--cover-bg")),
-	)
+	cover := t.get("--cover-bg")
+	t.setDefault("--cover-text", readable(t.get("--primary-content"), blackOrWhite(cover), textRatio, cover))
 	t.setDefault("--cover-accent", t.get("--cover-text"))
 }
 
-// deriveAlerts sets the default colours of notes, each with enough contrast on its background.
+// deriveAlerts sets the colours of alerts: the background, and the title with enough contrast on it.
 func (t tokens) deriveAlerts() {
 	page, text := t.get("--base-100"), t.get("--base-content")
 	for name, from := range map[string]string{
@@ -168,7 +152,7 @@ func (t tokens) deriveText() {
 	t.setDefault("--table-head-text", readable(t.get("--heading"), blackOrWhite(head), textRatio, head))
 }
 
-// deriveCode sets the colours of highlighted code.
+// deriveCode sets the colours of highlighted code, each with enough contrast on the background of code.
 func (t tokens) deriveCode() {
 	background := t.get("--code-bg")
 
@@ -190,7 +174,7 @@ func (t tokens) deriveCode() {
 	t.setDefault("--code-comment", readable(mix(text, background, 0.62), text, textRatio, background))
 }
 
-// deriveType sets fonts and measures.
+// deriveType sets fonts and sizes. Headings have the font of the body by default.
 func (t tokens) deriveType() {
 	leading := "1.5"
 	if t.get("--base-100").luminance() < 0.2 {
@@ -199,7 +183,7 @@ func (t tokens) deriveType() {
 
 	for _, d := range []struct{ name, value string }{
 		{"--font-body", `Inter, "Noto Sans", "Helvetica Neue", sans-serif`},
-		{"--font-heading", t["--font-body"]},
+		{"--font-heading", ""}, // the font of the body, which is set by then
 		{"--font-mono", `"JetBrains Mono", "DejaVu Sans Mono", Menlo, monospace`},
 		{"--text-size", "10.6875pt"},
 		{"--leading", leading},
@@ -210,8 +194,8 @@ func (t tokens) deriveType() {
 	}
 }
 
-// tint lays share of a colour over the page: less of it where text would not
-// be readable, none at worst.
+// tint returns a mix of a colour and the page. share is the part of the colour, 0 to 1. tint reduces it, down to the
+// page itself, until text is readable on the mix.
 func tint(c, page, text color, share float64) color {
 	for ; share > 0.01; share -= 0.03 {
 		if x := mix(c, page, share); contrast(text, x) >= textRatio {
@@ -222,7 +206,8 @@ func tint(c, page, text color, share float64) color {
 	return page
 }
 
-// codeBackground returns base-200 if it differs from the page and text is readable on it.
+// codeBackground returns base200 if it differs visibly from the page and text is readable on it. Otherwise it returns a
+// mix of a little text and the page.
 func codeBackground(page, base200, text color) color {
 	if contrast(text, base200) >= textRatio && contrast(page, base200) >= 1.03 {
 		return base200
@@ -246,20 +231,15 @@ func blackOrWhite(background color) color {
 	return white
 }
 
-// rule writes the tokens as a :root rule. The values come from a sanitised
-// stylesheet, so none can end the rule.
+// rule returns the tokens as a :root rule. The values come from a filtered stylesheet, so none can end the rule. Tokens
+// that only Presswork reads, not the browser, are left out.
 func (t tokens) rule(scheme string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ":root{color-scheme:%s;", scheme)
 
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		switch name {
-		case "--label",
-			"--description",
-			"--tags",
-			"--folio-text",
-			"--page-margins",
-			"--setting": // Presswork reads it, the browser does not
+		case "--label", "--description", "--tags", "--folio-text", "--page-margins", "--setting":
 		default:
 			fmt.Fprintf(&b, "%s:%s;", name, t[name])
 		}

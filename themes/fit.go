@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// maxNesting bounds the depth of custom properties whose values refer to others.
+// maxNesting is the number of levels that values of custom properties may refer to others. It ends circles of
+// references.
 const maxNesting = 8
 
-// Properties maps custom properties such as "--link" to values that are the same
-// for all elements of a page, because a :root rule sets them.
+// Properties maps custom properties such as "--link" to values that are the same for all elements of a page, because a
+// :root rule sets them.
 type Properties map[string]string
 
-// Rule writes the properties as a :root rule.
+// Rule returns the properties as a :root rule. The values must be safe CSS.
 func (p Properties) Rule() string {
 	var b strings.Builder
 	b.WriteString(":root{")
@@ -27,9 +28,10 @@ func (p Properties) Rule() string {
 	return b.String()
 }
 
-// Fit writes those rules of a shared stylesheet and of the theme that could match something in a page. It replaces
-// var() by the values of custom properties: those of the theme and of more, which takes precedence. A property
-// that a stylesheet also sets outside the root stays a property. Style queries are evaluated.
+// Fit returns those rules of a shared stylesheet and of the theme that could match something in a page. Browsers would
+// compare each element with every rule. Fit replaces var() by the values of custom properties: those of the theme and
+// of more, which takes precedence. A property that a stylesheet also sets outside of :root stays a property. Style
+// queries are evaluated.
 func (t Theme) Fit(page Names, shared *Stylesheet, more Properties) string {
 	f := fitting{page: page, known: t.properties(), local: []map[string]bool{shared.local, t.sheet().local}}
 	maps.Copy(f.known, more)
@@ -40,7 +42,7 @@ func (t Theme) Fit(page Names, shared *Stylesheet, more Properties) string {
 	f.items(shared.items)
 	f.items(t.sheet().items)
 
-	if t.ink { // the stylesheet is still that of the full theme
+	if t.ink { // the ink-saving tokens must come after the theme's own stylesheet, which sets those of the full theme
 		f.root(t.Scheme)
 
 		if page[className("cover")] {
@@ -51,7 +53,7 @@ func (t Theme) Fit(page Names, shared *Stylesheet, more Properties) string {
 	return string(f.out)
 }
 
-// Fit writes those rules of the stylesheet that could match something in a page.
+// Fit returns those rules of the stylesheet that could match something in a page. It leaves var() as it is.
 func (s *Stylesheet) Fit(page Names) string {
 	f := fitting{page: page}
 	f.items(s.items)
@@ -59,7 +61,8 @@ func (s *Stylesheet) Fit(page Names) string {
 	return string(f.out)
 }
 
-// properties returns what the theme's Tokens and then its CSS set at the root.
+// properties returns the custom properties that the theme sets at the root, by its Tokens and its CSS. Later rules take
+// precedence, so the order depends on whether the theme is ink-saving.
 func (t Theme) properties() Properties {
 	p := Properties{}
 	if t.ink {
@@ -78,17 +81,18 @@ func (t Theme) properties() Properties {
 type fitting struct {
 	out  []byte
 	page Names
-	// known has the properties whose var() is replaced by their value; nil for none.
+	// known has the properties whose var() is replaced by their value. Nil means that no var() is replaced.
 	known Properties
+	// local has, for each stylesheet, the properties that it sets outside of :root: their value depends on the element.
 	local []map[string]bool
 }
 
-// isConstant reports whether a property has the same value, or none, everywhere.
+// isConstant reports whether a property has the same value for all elements, or no value.
 func (f *fitting) isConstant(name string) bool {
 	return f.known != nil && !slices.ContainsFunc(f.local, func(set map[string]bool) bool { return set[name] })
 }
 
-// root writes the properties that still must be set at the root.
+// root writes a :root rule with the colour scheme and the properties that are not replaced by their values.
 func (f *fitting) root(scheme string) {
 	f.out = fmt.Appendf(f.out, ":root{color-scheme:%s;", scheme)
 	for _, name := range slices.Sorted(maps.Keys(f.known)) {
@@ -113,7 +117,7 @@ func (f *fitting) items(items []item) {
 	}
 }
 
-// group writes a group of rules unless none of them is left.
+// group writes a group of rules, unless none of its rules is left. It evaluates a style query for a constant property.
 func (f *fitting) group(i item) {
 	if i.style != nil && f.isConstant(i.style.name) {
 		if value, set := f.known[i.style.name]; set && (i.style.value == "" || i.style.value == value) {
@@ -133,7 +137,8 @@ func (f *fitting) group(i item) {
 	f.out = append(f.out, '}')
 }
 
-// rule writes a rule with those of its selectors that can match on the page.
+// rule writes a rule with those of its selectors that can match on the page. It skips a rule whose properties are all
+// replaced by their values.
 func (f *fitting) rule(i item) {
 	if i.sets != nil && !slices.ContainsFunc(i.sets, func(name string) bool { return !f.isConstant(name) }) {
 		return
@@ -154,8 +159,7 @@ func (f *fitting) rule(i item) {
 	f.out = append(f.out, '}')
 }
 
-// pieces writes declarations or a value. depth counts the properties whose values
-// are being written.
+// pieces writes declarations or a value. depth is the number of properties whose values contain the pieces.
 func (f *fitting) pieces(pieces []piece, depth int) {
 	for _, p := range pieces {
 		value, set := f.known[p.name]
@@ -164,11 +168,11 @@ func (f *fitting) pieces(pieces []piece, depth int) {
 			f.out = append(f.out, p.text...)
 		case f.isConstant(p.name) && set && depth < maxNesting:
 			f.value(value, depth+1)
-		case f.isConstant(p.name) && !set && p.falls:
+		case f.isConstant(p.name) && !set && p.hasFallback:
 			f.pieces(p.fallback, depth)
 		default:
 			f.out = append(append(f.out, "var("...), p.name...)
-			if p.falls {
+			if p.hasFallback {
 				f.out = append(f.out, ',')
 				f.pieces(p.fallback, depth)
 			}
@@ -177,7 +181,7 @@ func (f *fitting) pieces(pieces []piece, depth int) {
 	}
 }
 
-// value writes the value of a property.
+// value writes the value of a property, which may refer to others.
 func (f *fitting) value(value string, depth int) {
 	if !strings.Contains(value, "var(") {
 		f.out = append(f.out, value...)
@@ -186,8 +190,7 @@ func (f *fitting) value(value string, depth int) {
 	f.pieces(piecesOf(tokensOf(value)), depth)
 }
 
-// Names returns the names that the selectors of the shared stylesheet and of the
-// theme refer to.
+// Names returns the names that the selectors of the shared stylesheet and of the theme refer to.
 func (t Theme) Names(shared *Stylesheet) Names {
 	names := Names{}
 	names.ofItems(shared.items)
@@ -217,8 +220,8 @@ func (n Names) ofNeeds(all needs) {
 	}
 }
 
-// Rules writes those rules of a stylesheet that could match something in a page,
-// with the theme's values in place of var().
+// Rules returns those rules of a stylesheet that could match something in a page, with the theme's values in place of
+// var().
 func (t Theme) Rules(page Names, sheet *Stylesheet) string {
 	f := fitting{page: page, known: t.properties()}
 	f.items(sheet.items)

@@ -6,21 +6,20 @@ import (
 	"strings"
 )
 
-// inkTokens returns the tokens of a theme for white paper. The palette stays for lines and small marks.
-// Backgrounds of text become white or a tint, and text whose colour was chosen for another background gets a
-// derived colour.
+// inkTokens returns the tokens of a theme for white paper. The palette stays for lines and small marks. Backgrounds of
+// text become white or a tint. Text whose colour was chosen for another background gets a derived colour.
 func inkTokens(full tokens) tokens {
 	own := maps.Clone(full)
 
 	expanded := expand(full)
 	for name := range expanded {
-		// Keep the palette, values that are no colours, and colours that derive computes for white paper.
+		// Keep the palette, values that are not colours, and colours that derive computes for white paper.
 		_, isColor := expanded.color(name)
 		if slices.Contains(colorNames(), name[2:]) || !isColor && expanded[name] != "transparent" ||
 			isDerivedColor(expanded[name]) {
 			continue
 		}
-		own[name] = "" // derive replaces an empty value by its own
+		own[name] = "" // derive or setInkDefaults sets it
 	}
 	own["--base-200"], own["--base-300"] = "", ""
 
@@ -35,8 +34,7 @@ func inkTokens(full tokens) tokens {
 	return own
 }
 
-// isDerivedColor reports whether a value refers to a colour that derive computes for
-// the colour of the page.
+// isDerivedColor reports whether a value refers to a token that derive sets by the colour of the page.
 func isDerivedColor(value string) bool {
 	switch strings.TrimSuffix(strings.TrimPrefix(value, "var("), ")") {
 	case "--base-100",
@@ -56,8 +54,8 @@ func isDerivedColor(value string) bool {
 	return false
 }
 
-// setInkDefaults gives tokens that derive does not compute a value without a solid
-// colour.
+// setInkDefaults sets the empty tokens that derive has not set: backgrounds become transparent, and others get the
+// colour of headings.
 func (t tokens) setInkDefaults() {
 	for name, value := range t {
 		switch {

@@ -14,7 +14,7 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// readableRatio is the contrast that WCAG AA requires of text.
+// readableRatio is the contrast ratio that WCAG AA requires of text.
 const readableRatio = 4.5
 
 // maxThemeBytes is the largest custom theme, in bytes.
@@ -23,8 +23,8 @@ const maxThemeBytes = 1 << 20
 // themeName matches an allowed name of a theme.
 var themeName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-// parse returns the theme of a stylesheet. dropped lists the external references
-// that were removed.
+// parse returns the theme of a stylesheet. dropped lists the external references that were removed. The error, for the
+// author of the theme, names a required colour that is missing or invalid, or an unknown word of a style.
 func parse(name, css string) (t Theme, dropped []string, err error) {
 	clean, dropped := FilterCSS(css)
 
@@ -38,9 +38,7 @@ func parse(name, css string) (t Theme, dropped []string, err error) {
 		if _, ok := parseColor(value); !ok {
 			return Theme{}, dropped, fmt.Errorf(
 				"%s is %q, which is not a colour; write #rrggbb, rgb(), hsl(), oklch() or a colour name",
-				required,
-				clip(value),
-			)
+				required, clip(value))
 		}
 	}
 
@@ -59,10 +57,11 @@ func parse(name, css string) (t Theme, dropped []string, err error) {
 	return t, dropped, nil
 }
 
-// resolveVars replaces a value var(--other) by the value of --other.
+// resolveVars replaces values of the form var(--other) by the value of --other, if the theme sets that. It changes own
+// and returns it.
 func resolveVars(own tokens) tokens {
 	for name, value := range own {
-		for range 8 {
+		for range maxNesting {
 			inner, ok := strings.CutPrefix(value, "var(")
 			if !ok || !strings.HasSuffix(inner, ")") {
 				break
@@ -81,7 +80,7 @@ func resolveVars(own tokens) tokens {
 	return own
 }
 
-// describe sets the fields of the catalogue entry from the tokens.
+// describe sets the exported fields, except Name and Custom, from the tokens.
 func (t *Theme) describe() {
 	get := t.all.get
 
@@ -106,14 +105,13 @@ func (t *Theme) describe() {
 	t.Tags = append([]string{}, stringsOf(t.own["--tags"])...)
 }
 
-// contrasts returns the contrast of text and of links with the page.
+// contrasts returns the contrast ratios of text and of links with the page.
 func (t *Theme) contrasts() (text, link float64) {
 	page := t.all.get("--base-100")
 	return contrast(page, t.all.get("--base-content")), contrast(page, t.all.get("--link"))
 }
 
-// Readable reports whether text and links have the contrast with the page that WCAG AA
-// requires, 4.5.
+// Readable reports whether text and links have the contrast ratio with the page that WCAG AA requires, 4.5.
 func (t Theme) Readable() bool {
 	text, link := t.contrasts()
 	return min(text, link) >= readableRatio
@@ -142,8 +140,8 @@ func title(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// readDir reads the custom themes. It skips a file that equals the built-in theme of
-// its name.
+// readDir returns the custom themes by name, and adds the reasons for those that are left out to rejected. It skips a
+// file that equals the built-in theme of its name.
 func (c *Catalogue) readDir(rejected map[string]string) map[string]Theme {
 	custom := map[string]Theme{}
 	if c.options.Dir == "" {
@@ -174,15 +172,8 @@ func (c *Catalogue) readDir(rejected map[string]string) map[string]Theme {
 
 		t, dropped, err := readTheme(root, name)
 		if err != nil {
-			c.log.Warn(
-				"custom theme left out",
-				"theme",
-				name,
-				"file",
-				path.Join(c.options.Dir, entry.Name()),
-				"reason",
-				err.Error(),
-			)
+			c.log.Warn("custom theme left out",
+				"theme", name, "file", path.Join(c.options.Dir, entry.Name()), "reason", err.Error())
 			rejected[name] = err.Error()
 			continue
 		}
@@ -193,15 +184,8 @@ func (c *Catalogue) readDir(rejected map[string]string) map[string]Theme {
 
 		if !c.isBuiltin(t) {
 			if text, link := t.contrasts(); !t.Readable() {
-				c.log.Warn(
-					"custom theme is hard to read: WCAG AA requires a contrast of 4.5 with the page",
-					"theme",
-					name,
-					"text",
-					roundDown(text),
-					"links",
-					roundDown(link),
-				)
+				c.log.Warn("custom theme is hard to read: WCAG AA requires a contrast of 4.5 with the page",
+					"theme", name, "text", roundDown(text), "links", roundDown(link))
 			}
 			t.Custom = true
 			custom[name] = t
@@ -211,12 +195,12 @@ func (c *Catalogue) readDir(rejected map[string]string) map[string]Theme {
 	return custom
 }
 
-// readTheme reads a theme from the folder. The strings are warnings.
+// readTheme reads a theme from the folder. It returns the references that parse removed. Its errors are for the
+// author: the name or the size is not allowed, the file cannot be read, or those of parse.
 func readTheme(root *os.Root, name string) (Theme, []string, error) {
 	if !themeName().MatchString(name) {
 		return Theme{}, nil, errors.New(
-			"a theme's name has 1 to 64 letters, digits, - and _, and begins with a letter or digit",
-		)
+			"a theme's name has 1 to 64 letters, digits, - and _, and begins with a letter or digit")
 	}
 
 	f, err := root.OpenFile(name+".css", input.OpenFlags, 0)
@@ -236,6 +220,7 @@ func readTheme(root *os.Root, name string) (Theme, []string, error) {
 	return parse(name, string(css))
 }
 
+// isBuiltin reports whether a theme equals the built-in theme of its name.
 func (c *Catalogue) isBuiltin(t Theme) bool {
 	builtin := c.builtin[t.Name]
 	return builtin != nil && builtin().css == t.css

@@ -2,7 +2,7 @@ package themes
 
 import "strings"
 
-// namedColor returns the hex digits of a CSS colour name.
+// namedColor returns the hex digits of a CSS colour name in lower case.
 func namedColor(name string) (hex string, ok bool) {
 	if name == "" || strings.Contains(name, " ") {
 		return "", false
@@ -10,7 +10,7 @@ func namedColor(name string) (hex string, ok bool) {
 	const digits = 6
 
 	_, rest, ok := strings.Cut(cssColors, " "+name+" ")
-	if !ok || len(rest) < digits { // the last value is no name
+	if !ok || len(rest) < digits { // the last value of the list is not a name
 		return "", false
 	}
 

@@ -1,18 +1,20 @@
 package themes
 
 import (
+	"maps"
 	"strings"
 
 	"golang.org/x/net/html"
 )
 
-// Names is the set of elements, classes, attributes and languages in a page that
-// selectors can refer to. It may have more than the page, but never less.
+// Names is the set of elements, classes, attributes and languages in a page that selectors can refer to. It may have
+// more names than the page, but never fewer: a missing name removes rules. All values are true.
 type Names map[string]bool
 
-// rightToLeft is the name of text that runs from right to left, or may do so.
+// rightToLeft is the name of text that is read from right to left, or may be.
 const rightToLeft = ":dir(rtl)"
 
+// The prefix of a name distinguishes the kinds.
 func elementName(tag string) string         { return strings.ToLower(tag) }
 func className(class string) string         { return "." + class }
 func attributeName(attribute string) string { return "[" + strings.ToLower(attribute) }
@@ -35,7 +37,10 @@ func NamesIn(source string) Names {
 		}
 		tag, more := z.TagName()
 		names.add(string(tag)) // also for an end tag: </p> alone creates an element
-		names[rightToLeft] = names[rightToLeft] || string(tag) == "bdi"
+
+		if string(tag) == "bdi" {
+			names.add(rightToLeft)
+		}
 
 		for more {
 			var key, value []byte
@@ -49,7 +54,9 @@ func NamesIn(source string) Names {
 			case "lang", "xml:lang":
 				names.add(languageName(string(value)))
 			case "dir":
-				names[rightToLeft] = names[rightToLeft] || !strings.EqualFold(string(value), "ltr")
+				if !strings.EqualFold(string(value), "ltr") { // "auto" may be from right to left
+					names.add(rightToLeft)
+				}
 			}
 			names.add(attributeName(string(key)))
 		}
@@ -58,24 +65,16 @@ func NamesIn(source string) Names {
 	return names
 }
 
-func (n Names) add(name string) {
-	if !n[name] {
-		n[name] = true
-	}
-}
+// add adds a name.
+func (n Names) add(name string) { n[name] = true }
 
-// Union returns the names of both sets.
+// Union adds the names of another set to n and returns n.
 func (n Names) Union(others Names) Names {
-	for name, held := range others {
-		if held { // false means that rightToLeft is only possible
-			n.add(name)
-		}
-	}
-
+	maps.Copy(n, others)
 	return n
 }
 
-// HasClasses reports whether the set has a class.
+// HasClasses reports whether the set has any class.
 func (n Names) HasClasses() bool {
 	for name := range n {
 		if strings.HasPrefix(name, ".") {

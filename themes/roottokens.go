@@ -2,8 +2,8 @@ package themes
 
 import "strings"
 
-// rootTokens collects the custom properties in top-level rules of a stylesheet. Those inside @media and similar
-// rules are conditional and do not count.
+// rootTokens returns the custom properties in top-level rules of a stylesheet, of any selector. Those within @media and
+// similar rules are conditional and do not count. Of several values, the last counts.
 func rootTokens(css string) tokens {
 	r := tokenReader{found: tokens{}}
 
@@ -16,23 +16,21 @@ func rootTokens(css string) tokens {
 	return r.found
 }
 
-// tokenReader follows a stylesheet token by token.
+// tokenReader reads the custom properties of a stylesheet token by token.
 type tokenReader struct {
 	found tokens
-	// depth counts open rules; conditional reports whether the outermost is an
-	// at-rule.
+	// depth is the number of open rules. conditional reports whether the outermost is an at-rule.
 	depth       int
 	conditional bool
-	// name is the property that is being read, "" for none. colon reports whether its
-	// value has begun.
+	// name is the property that is being read, "" for none. colon reports whether its value has begun.
 	name  string
 	colon bool
 	value strings.Builder
-	// brackets counts the open ones inside the value.
+	// brackets is the number of open brackets in the value.
 	brackets int
 }
 
-// read follows the declarations of custom properties at the top level of rules.
+// read reads the next token.
 func (r *tokenReader) read(t cssToken) {
 	punctuation := ""
 	if t.kind == cssOther {
@@ -64,8 +62,8 @@ func (r *tokenReader) read(t cssToken) {
 	}
 }
 
-// endValue stores the property. It skips a value that ends inside brackets or an
-// escape, because the text after the value would become a part of it.
+// endValue adds the property to found. It skips a value that ends within brackets or an escape. In the rule that tokens
+// write, the text after the value would become a part of it.
 func (r *tokenReader) endValue() {
 	value := strings.TrimSpace(r.value.String())
 	if r.colon && r.depth == 1 && !r.conditional && r.brackets == 0 && !strings.HasSuffix(value, `\`) {
@@ -74,12 +72,14 @@ func (r *tokenReader) endValue() {
 	r.dropProperty()
 }
 
+// endRule resets conditional after a top-level rule.
 func (r *tokenReader) endRule() {
 	if r.depth == 0 {
 		r.conditional = false
 	}
 }
 
+// dropProperty forgets the property that is being read.
 func (r *tokenReader) dropProperty() {
 	r.name, r.colon, r.brackets = "", false, 0
 	r.value.Reset()

@@ -8,10 +8,10 @@ import (
 // needs are the Names that a page must have so that a selector can match.
 type needs []need
 
-// need is one name, or one of several alternatives.
+// need is one name, or several alternatives of which one must be met.
 type need struct {
-	name  string
-	anyOf []needs
+	name  string  // "" for alternatives
+	anyOf []needs // nil for a name
 }
 
 // areMetBy reports whether the page has all names that the selector needs.
@@ -29,7 +29,7 @@ func (n needs) areMetBy(page Names) bool {
 	return true
 }
 
-// selectorsOf reads the selectors of a rule.
+// selectorsOf returns the selectors in the list before the declarations of a rule.
 func selectorsOf(prelude []cssToken) (list []selector) {
 	for _, tokens := range splitList(prelude) {
 		list = append(list, selector{strings.TrimSpace(textOf(tokens)), needsOf(tokens)})
@@ -38,9 +38,10 @@ func selectorsOf(prelude []cssToken) (list []selector) {
 	return list
 }
 
+// splitList splits tokens at the commas outside of brackets.
 func splitList(tokens []cssToken) [][]cssToken { return splitAt(tokens, ",") }
 
-// splitAt splits tokens at the marks outside of brackets.
+// splitAt splits tokens at each mark outside of brackets.
 func splitAt(tokens []cssToken, mark string) (parts [][]cssToken) {
 	start, depth := 0, 0
 	for i, t := range tokens {
@@ -54,7 +55,8 @@ func splitAt(tokens []cssToken, mark string) (parts [][]cssToken) {
 	return append(parts, tokens[start:])
 }
 
-// needsOf returns the names that a selector needs to match. Unknown parts of a selector need nothing.
+// needsOf returns the names that a selector needs to match. Parts that it does not know, such as :not() and
+// pseudo-elements, need nothing, so that no rule is lost.
 func needsOf(tokens []cssToken) (all needs) {
 	before := ""
 
@@ -87,7 +89,7 @@ func needsOf(tokens []cssToken) (all needs) {
 	return all
 }
 
-// needOf returns the names that a functional pseudo-class needs.
+// needOf returns the names that a functional pseudo-class needs. ok is false for one that it does not know.
 func needOf(function string, arguments []cssToken) (n need, ok bool) {
 	switch function {
 	case "is", "where", "has":

@@ -9,14 +9,13 @@ import (
 	"presswork/internal/input"
 )
 
-// style is a named variant of a part of a document: a short word for tokens that a theme could also set one by
-// one.
+// style is a named look of a part of a document, such as tables: a short word for several tokens.
 type style struct {
 	name string
-	sets tokens
+	sets tokens // the tokens that the style stands for
 }
 
-// styles lists the words of each style token. The first is the default.
+// styles returns the styles that each style token may name. The first is the default.
 func styles() map[string][]style {
 	const (
 		dots = `path("M3 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM21 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM39 0a3 3 0 1 0 0 6a3 3 0 ` +
@@ -322,7 +321,7 @@ func styles() map[string][]style {
 	}
 }
 
-// checkStyles returns an error for an unknown word of a style.
+// checkStyles returns an error, for the author of the theme, if a style token has an unknown word.
 func checkStyles(own tokens) error {
 	all := styles()
 	for _, part := range slices.Sorted(maps.Keys(all)) {
@@ -337,20 +336,16 @@ func checkStyles(own tokens) error {
 		}
 
 		if !slices.Contains(names, value) {
-			return fmt.Errorf(
-				"%s is %q%s; allowed: %s",
-				part,
-				clip(value),
-				input.DidYouMean(value, names),
-				strings.Join(names, ", "),
-			)
+			return fmt.Errorf("%s is %q%s; allowed: %s",
+				part, clip(value), input.DidYouMean(value, names), strings.Join(names, ", "))
 		}
 	}
 
 	return nil
 }
 
-// expand replaces the words of the chosen styles by their tokens. Tokens of the theme take precedence.
+// expand returns the tokens of a theme with the tokens of its styles in place of the style tokens. Tokens that the
+// theme itself sets take precedence.
 func expand(own tokens) tokens {
 	t, all := tokens{}, styles()
 	for part, choices := range all {

@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// Stylesheet is a built-in stylesheet, parsed into its rules. A page gets only those that could match something in
-// it, because a browser compares each element with every rule. It is read-only and safe for concurrent use.
+// Stylesheet is a stylesheet, parsed into its rules. Fit writes those that could match something in a page. It is
+// read-only and safe for concurrent use.
 type Stylesheet struct {
 	items []item
-	// local are the custom properties that rules other than :root set. Their value depends on the element.
+	// local has the custom properties that rules other than :root set. Their value depends on the element.
 	local map[string]bool
 }
 
-// item is a rule or a group of rules. Its selectors or its group decide whether it is kept; an item with neither,
-// such as @page, is always kept.
+// item is a rule or a group of rules. Its selectors or its group decide whether it is written. An item with neither,
+// such as @page, is always written.
 type item struct {
 	selectors []selector
-	// group are the rules within an @media, @supports or @container. prelude is the text before them. style is
-	// the condition of a style query for one custom property, nil for others.
+	// group has the rules within an @media, @supports or @container, and prelude is the text before them. style is the
+	// condition of a style query for one custom property, nil for other conditions.
 	group   []item
 	prelude string
 	style   *styleQuery
-	// body holds the declarations of a rule, or the whole text of an item that is always kept.
+	// body has the declarations of a rule, or the whole text of an item that is always written.
 	body []piece
-	// sets are the custom properties of a :root rule. rootItems gives them a rule of their own.
+	// sets has the names of the custom properties in a :root rule. rootItems gives them a rule of their own.
 	sets []string
 }
 
@@ -40,13 +40,13 @@ type styleQuery struct{ name, value string }
 // piece is a part of declarations: text, or a var() with its fallback.
 type piece struct {
 	text     string
-	name     string // of the custom property; "" for text
+	name     string // the name of the custom property, "" for text
 	fallback []piece
-	// falls reports whether there is a fallback, which may be empty.
-	falls bool
+	// hasFallback reports whether the var() has a fallback, which may be empty.
+	hasFallback bool
 }
 
-// ParseStylesheet parses a well-formed stylesheet.
+// ParseStylesheet parses a stylesheet, which must be well-formed: the built-in ones and the results of FilterCSS.
 func ParseStylesheet(css string) *Stylesheet {
 	p := sheetParser{tokens: tokensOf(CompactCSS(css)), local: map[string]bool{}}
 	return &Stylesheet{items: p.items(true), local: p.local}
@@ -67,12 +67,12 @@ func tokensOf(css string) []cssToken {
 // sheetParser parses a stylesheet into items.
 type sheetParser struct {
 	tokens []cssToken
-	at     int
-	local  map[string]bool
+	at     int             // the index of the next token
+	local  map[string]bool // see Stylesheet.local
 }
 
-// until returns the tokens before the first of marks outside of brackets, and that mark. The parser continues
-// after the mark.
+// until returns the tokens before the first mark outside of brackets, and that mark, which is one of marks. The parser
+// continues after it. mark is "" if there is none.
 func (p *sheetParser) until(marks string) (found []cssToken, mark string) {
 	start, depth := p.at, 0
 	for ; p.at < len(p.tokens); p.at++ {
@@ -87,7 +87,7 @@ func (p *sheetParser) until(marks string) (found []cssToken, mark string) {
 	return p.tokens[start:], ""
 }
 
-// items reads rules to the end of their group.
+// items reads rules up to the end of their group. top reports whether the group is the stylesheet itself.
 func (p *sheetParser) items(top bool) (items []item) {
 	for p.at < len(p.tokens) {
 		prelude, mark := p.until("{;}")
@@ -104,23 +104,23 @@ func (p *sheetParser) items(top bool) (items []item) {
 				items = append(items, rootItems(selectors, body)...)
 				continue
 			}
-			p.noteLocals(body)
+			p.addLocals(body)
 			items = append(items, item{selectors: selectors, body: piecesOf(body)})
 		case slices.Contains([]string{"media", "supports", "container"}, prelude[0].value):
 			items = append(items, item{prelude: textOf(prelude), style: styleQueryOf(prelude), group: p.items(false)})
 		default:
 			body, _ := p.until("}")
-			items = append(
-				items,
-				item{body: slices.Concat([]piece{{text: textOf(prelude) + "{"}}, piecesOf(body), []piece{{text: "}"}})},
-			)
+			items = append(items, item{
+				body: slices.Concat([]piece{{text: textOf(prelude) + "{"}}, piecesOf(body), []piece{{text: "}"}}),
+			})
 		}
 	}
 
 	return items
 }
 
-// rootItems splits a :root rule into one with its custom properties and one with the rest.
+// rootItems splits a :root rule into one with its custom properties and one with the other declarations. Fit can then
+// leave out the first.
 func rootItems(selectors []selector, body []cssToken) (items []item) {
 	var custom, rest []cssToken
 	var sets []string
@@ -148,8 +148,8 @@ func rootItems(selectors []selector, body []cssToken) (items []item) {
 	return items
 }
 
-// noteLocals records the custom properties that declarations set.
-func (p *sheetParser) noteLocals(body []cssToken) {
+// addLocals adds the custom properties that declarations set to local.
+func (p *sheetParser) addLocals(body []cssToken) {
 	for i, t := range body[:max(0, len(body)-1)] {
 		if t.kind == cssIdent && strings.HasPrefix(t.value, "--") && body[i+1].raw == ":" {
 			p.local[t.value] = true
@@ -167,8 +167,8 @@ func textOf(tokens []cssToken) string {
 	return b.String()
 }
 
-// styleQueryOf reads "@container style(--name)" or "style(--name: value)"; nil for
-// any other condition.
+// styleQueryOf reads "@container style(--name)" and "@container style(--name: value)". It returns nil for any other
+// condition.
 func styleQueryOf(prelude []cssToken) *styleQuery {
 	inner, ok := strings.CutPrefix(textOf(prelude), "@container style(")
 
@@ -209,9 +209,9 @@ func piecesOf(tokens []cssToken) (pieces []piece) {
 		v := piece{name: strings.TrimSpace(textOf(inside))}
 		if comma >= 0 {
 			v = piece{
-				name:     strings.TrimSpace(textOf(inside[:comma])),
-				fallback: piecesOf(inside[comma+1:]),
-				falls:    true,
+				name:        strings.TrimSpace(textOf(inside[:comma])),
+				fallback:    piecesOf(inside[comma+1:]),
+				hasFallback: true,
 			}
 		}
 		flush()

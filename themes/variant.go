@@ -10,7 +10,8 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// With returns the theme with other values for some tokens, and with all values that are derived from them.
+// With returns the theme with other values for some tokens, and derives the other tokens again. The values must be safe
+// CSS. Its Tokens must go after its CSS: see Changed.
 func (t Theme) With(changes map[string]string) Theme {
 	own := maps.Clone(t.own)
 	maps.Copy(own, changes)
@@ -20,7 +21,7 @@ func (t Theme) With(changes map[string]string) Theme {
 	return t
 }
 
-// Calm returns the theme without its styles, its rules and its cover: what remains are its colours and typefaces.
+// Calm returns the theme with only its colours and fonts: without its styles, and without the rules of its stylesheet.
 func (t Theme) Calm() Theme {
 	own := tokens{}
 
@@ -45,14 +46,14 @@ func (t Theme) Calm() Theme {
 	return t
 }
 
-// Changed reports whether With has changed tokens that the theme's own stylesheet may set.
+// Changed reports whether With has changed tokens, which the theme's own stylesheet may set to their old values.
 func (t Theme) Changed() bool { return t.changed }
 
-// Densities returns the words that Dense knows.
+// Densities returns the densities that Dense accepts.
 func Densities() []string { return []string{"compact", "normal", "generous"} }
 
-// Dense returns the theme with smaller text and less space, or with larger text and more space. It returns the
-// theme unchanged for other words than compact and generous.
+// Dense returns the theme with smaller text and less space for "compact", and with larger text and more space for
+// "generous". For any other density it returns the theme unchanged.
 func (t Theme) Dense(density string) Theme {
 	var size, leading, scale float64
 
@@ -76,13 +77,14 @@ func (t Theme) Dense(density string) Theme {
 // amount matches a number with its unit.
 var amount = lazyregexp.New(`^([0-9]*\.?[0-9]+)([a-z]*)$`)
 
-// multiplied returns a number or a length times a factor, or the value itself if it is neither.
+// multiplied returns a number or a length times a factor, rounded to four decimals. It returns any other value
+// unchanged.
 func multiplied(value string, by float64) string {
 	m := amount().FindStringSubmatch(value)
 	if m == nil {
 		return value
 	}
-	n, _ := strconv.ParseFloat(m[1], 64) // digits
+	n, _ := strconv.ParseFloat(m[1], 64) // amount matches valid numbers only
 
 	return strconv.FormatFloat(math.Round(n*by*1e4)/1e4, 'f', -1, 64) + m[2]
 }
