@@ -9,7 +9,7 @@ import (
 	"presswork/internal/input"
 )
 
-// lineOptions returns the range "1:9" for pandoc-include's "startLine=1, endLine=9".
+// lineOptions returns the range "1:9" for pandoc-include's "startLine=1, endLine=9", "" for other options.
 func lineOptions(options string) string {
 	from, to := "", ""
 
@@ -30,8 +30,14 @@ func lineOptions(options string) string {
 	return from + ":" + to
 }
 
-// cutLines returns the lines of a text that a range of mdBook names: 2, 2:9, 2:, :9 or the name of an
-// anchor.
+// linesIn returns a function that returns the part of a file as cutLines does.
+func linesIn(part string) func([]byte) ([]byte, error) {
+	return func(text []byte) ([]byte, error) { return cutLines(text, part) }
+}
+
+// cutLines returns the lines of a text that a range of mdBook names: 2, 2:9, 2:, :9 or the name of an anchor. It
+// returns the whole text for "". Errors: InvalidRequest if the range is invalid or has no lines, or the anchor is
+// missing.
 func cutLines(text []byte, part string) ([]byte, error) {
 	from, to, span := strings.Cut(part, ":")
 	first, err1 := strconv.Atoi(from)
@@ -65,7 +71,8 @@ func cutLines(text []byte, part string) ([]byte, error) {
 	return out, nil
 }
 
-// cutAnchor returns the lines between "ANCHOR: name" and "ANCHOR_END: name".
+// cutAnchor returns the lines between "ANCHOR: name" and "ANCHOR_END: name", without the marks of other anchors.
+// Errors: InvalidRequest for a missing anchor.
 func cutAnchor(text []byte, name string) ([]byte, error) {
 	var out []byte
 	within, found := false, false
@@ -90,7 +97,8 @@ func cutAnchor(text []byte, name string) ([]byte, error) {
 	return out, nil
 }
 
-// cutSection returns the section of a note under a heading, the whole note for "".
+// cutSection returns the section of a note under a heading, in any case, up to the next heading of its level. It
+// returns the whole note for "". Errors: InvalidRequest for a missing heading.
 func cutSection(text []byte, heading string) ([]byte, error) {
 	if heading == "" {
 		return text, nil

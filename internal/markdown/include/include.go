@@ -1,5 +1,6 @@
 // Package include replaces the include directives of a document by the files that they name. It reads
-// the forms of mdBook, pandoc-include, Quarto, R Markdown, MyST and Obsidian.
+// the forms of mdBook, pandoc-include, Quarto, R Markdown, MyST and Obsidian. Expand reads the document line by line,
+// and included files in the same way, up to a number of levels. Each included line gets the line of its directive.
 package include
 
 import (
@@ -21,49 +22,51 @@ import (
 )
 
 const (
-	// maxIncludes bounds the files that a document includes, maxIncluded their bytes. A file counts
-	// each time that it is included.
+	// maxIncludes is the largest number of files that a document includes, maxIncluded their largest size together, in
+	// bytes. A file counts each time that it is included.
 	maxIncludes = 1000
 	maxIncluded = 8 << 20
-	// maxIncludeDepth bounds files that include files.
-	maxIncludeDepth = 10
+	// maxLevels is the number of levels that included files may include others.
+	maxLevels = 10
 )
 
 var (
-	// bookInclude is mdBook's: {{#include file:lines}}.
+	// bookInclude matches the directive of mdBook: {{#include file:lines}}.
 	bookInclude = lazyregexp.New(`^\{\{#(?:rustdoc_)?include[ \t]+([^{}\n]{1,600}?)[ \t]*\}\}$`)
-	// bangInclude is that of pandoc-include and others: !include file.
+	// bangInclude matches that of pandoc-include and others: !include file.
 	bangInclude = lazyregexp.New("^!include(?:`([^`\n]{0,200})`)?[ \t]+(\"[^\"\n]{1,500}\"|[^\\s\"<>`]{1,500})$")
-	// quartoInclude is Quarto's: {{< include file >}}.
+	// quartoInclude matches that of Quarto: {{< include file >}}.
 	quartoInclude = lazyregexp.New(`^\{\{<[ \t]+include[ \t]+"?([^"{}<>\n]{1,600}?)"?[ \t]+>\}\}$`)
-	// noteEmbed is Obsidian's: ![[Note#Heading]].
+	// noteEmbed matches that of Obsidian: ![[Note#Heading]].
 	noteEmbed = lazyregexp.New(`^!\[\[([^\[\]|\n#]{1,300})(?:#([^\[\]|\n^]{1,200}))?\]\]$`)
-	// fenceHead is a fence of code with the rest of its line.
+	// fenceHead matches a fence of code. Its groups are the fence and the rest of the line.
 	fenceHead = lazyregexp.New("^(`{3,}|~{3,})[ \t]*([^`\n]*)$")
-	// fenceInclude is in the braces after a fence: {.include} or {.go include=file}.
+	// fenceInclude matches a directive in the braces after a fence: {.include} or {.go include=file}.
 	fenceInclude = lazyregexp.New(`(?:^|[\s{])(?:\.include(?:[\s}]|$)|include=)`)
-	anchorMark   = lazyregexp.New(`\bANCHOR(_END)?:[ \t]*([\w-]{1,100})`)
+	// anchorMark matches the comment that begins or ends an anchor.
+	anchorMark = lazyregexp.New(`\bANCHOR(_END)?:[ \t]*([\w-]{1,100})`)
 )
 
 // includer writes a document with its includes.
 type includer struct {
 	Options
 
+	// warn adds a warning about a line of the document, from 0.
 	warn func(line int, message string)
 
 	out   bytes.Buffer
 	lines []int // the line of the document, from 0, for each line of out
-	// top is the current line of the document, from 0.
+	// top is the current line of the document, from 0. It does not change within included files.
 	top   int
-	stack []string // the open files, outermost first
-	files int
-	size  int
-	err   error // ends the rendering
+	stack []string // the paths of the open files, outermost first
+	files int      // the number of included files so far
+	size  int      // their size so far, in bytes
+	err   error    // an error that ends Expand
 }
 
 // Options are the settings of Expand.
 type Options struct {
-	// Open reads a file. It gets clean paths below the document's folder, or below the book's.
+	// Open reads a file. It gets clean paths below the document's folder, or below the book's. Required.
 	Open func(name string) ([]byte, error)
 	// Folder is the folder of the document in a book, "." for the book's own. Its files, and paths that begin with
 	// a slash, may be anywhere in the book. Default: the document is in no book.
@@ -72,8 +75,8 @@ type Options struct {
 	Obsidian bool
 }
 
-// Expand replaces the include directives of a document by their files. A directive whose file cannot be read
-// stays as it is, with a warning. Errors: StoreUnavailable from Options.Open.
+// Expand replaces the include directives of a document by their files. A directive whose file cannot be read, or
+// exceeds a limit, stays as it is, with a warning. Errors: StoreUnavailable from Options.Open.
 func Expand(s *source.Source, o Options) ([]fault.Warning, error) {
 	src := s.Text()
 	if !mayInclude(src, o.Obsidian) {
@@ -96,7 +99,7 @@ func Expand(s *source.Source, o Options) ([]fault.Warning, error) {
 	return warnings, nil
 }
 
-// mayInclude reports whether a text contains the start of a directive.
+// mayInclude reports whether a text may contain a directive. It is a quick test: most documents have none.
 func mayInclude(src []byte, obsidian bool) bool {
 	for _, start := range []string{
 		"#include", "!include", ".include", "include=", "rustdoc_include", "{{< include ", "include} ",
@@ -109,7 +112,7 @@ func mayInclude(src []byte, obsidian bool) bool {
 	return obsidian && bytes.Contains(src, []byte("![["))
 }
 
-// writeText writes a text with its includes, each line after prefix.
+// writeText writes a text with its includes. prefix comes before each line: the indentation of the directive.
 func (in *includer) writeText(src []byte, prefix string) {
 	fence := ""        // the open fence
 	var listed []byte  // the lines of an open {.include} fence, else nil
@@ -158,7 +161,8 @@ func (in *includer) writeText(src []byte, prefix string) {
 	}
 }
 
-// writeLine writes one line. Lines of files end with \n, so that the document goes on in a new line.
+// writeLine writes one line. The last line of an included file gets a line end, so that the document continues on a new
+// line.
 func (in *includer) writeLine(line []byte, prefix string) {
 	in.out.WriteString(prefix)
 	in.out.Write(line)
@@ -176,33 +180,22 @@ func (in *includer) writeRaw(text []byte, prefix string) {
 	}
 }
 
-// includeLine writes the file that a line names and reports whether there is one. In code the file is
-// written as it is.
+// includeLine writes the file that a line names, and reports whether the line is such a directive and its file could be
+// read. In code, the file is written as it is.
 func (in *includer) includeLine(line []byte, prefix string, code bool) bool {
 	if m := bookInclude().FindSubmatch(line); m != nil {
 		name, part, _ := strings.Cut(string(m[1]), ":")
-		return in.includeFile(name, func(b []byte) ([]byte, error) { return cutLines(b, part) }, prefix, code, true)
+		return in.includeFile(name, linesIn(part), prefix, code, true)
 	}
 
 	if m := quartoInclude().FindSubmatch(line); m != nil {
-		return in.includeFile(
-			string(m[1]),
-			func(b []byte) ([]byte, error) { return cutLines(b, "") },
-			prefix,
-			code,
-			true,
-		)
+		return in.includeFile(string(m[1]), linesIn(""), prefix, code, true)
 	}
 
 	if m := bangInclude().FindSubmatch(line); m != nil {
-		// Within code the line may belong to the code: PlantUML and YAML use !include.
-		return in.includeFile(
-			strings.Trim(string(m[2]), `"`),
-			func(b []byte) ([]byte, error) { return cutLines(b, lineOptions(string(m[1]))) },
-			prefix,
-			code,
-			!code,
-		)
+		name := strings.Trim(string(m[2]), `"`)
+		// Within code, do not warn: the line may be part of the code, because PlantUML and YAML use !include.
+		return in.includeFile(name, linesIn(lineOptions(string(m[1]))), prefix, code, !code)
 	}
 
 	if m := noteEmbed().FindSubmatch(line); m != nil && in.Obsidian && !code && !wikilink.IsImageName(m[1]) {
@@ -211,20 +204,16 @@ func (in *includer) includeLine(line []byte, prefix string, code bool) bool {
 			name += ".md"
 		}
 
-		return in.includeFile(
-			name,
-			func(b []byte) ([]byte, error) { return cutSection(b, strings.TrimSpace(string(m[2]))) },
-			prefix,
-			false,
-			false,
-		)
+		section := func(note []byte) ([]byte, error) { return cutSection(note, strings.TrimSpace(string(m[2]))) }
+
+		return in.includeFile(name, section, prefix, false, false)
 	}
 
 	return false
 }
 
-// includeListed writes the files that an {.include} fence names, or the fence as it is when none of them can be
-// read.
+// includeListed writes the files that an {.include} fence or a directive of MyST names. first and last are the lines of
+// the fence, names those within it. If no file can be read, it writes these lines.
 func (in *includer) includeListed(first string, names []byte, last, prefix string) {
 	before := first[:len(first)-len(strings.TrimLeft(first, " \t>"))]
 
@@ -241,7 +230,7 @@ func (in *includer) includeListed(first string, names []byte, last, prefix strin
 			continue
 		}
 
-		if in.includeFile(name, func(b []byte) ([]byte, error) { return b, nil }, prefix+before, false, true) {
+		if in.includeFile(name, linesIn(""), prefix+before, false, true) {
 			in.writeLine([]byte(strings.TrimRight(before, " \t")+"\n"), prefix) // separates the blocks of two files
 			done = true
 		}
@@ -254,7 +243,8 @@ func (in *includer) includeListed(first string, names []byte, last, prefix strin
 	}
 }
 
-// chunkOption is the include option of a chunk in R Markdown: whether its output is shown.
+// chunkOption matches the value of the option include of a chunk in R Markdown, which names no file. It decides whether
+// the output is shown.
 var chunkOption = lazyregexp.New(`^(?:TRUE|FALSE|[TF])\b`)
 
 // includeCode writes the first line of a fence and the file that its attributes name.
@@ -276,18 +266,12 @@ func (in *includer) includeCode(line, info []byte, prefix string) {
 		if from != "" || to != "" {
 			part = from + ":" + to
 		}
-		in.includeFile(
-			name,
-			func(b []byte) ([]byte, error) { return cutLines(b, part) },
-			prefix+string(before),
-			true,
-			true,
-		)
+		in.includeFile(name, linesIn(part), prefix+string(before), true, true)
 	}
 }
 
-// includeFile writes the part of a file that cut returns, and reports whether it could. If complain is set, a
-// failure leaves a warning.
+// includeFile writes the part of a file that cut returns, and reports whether the file could be read. If code is set,
+// it looks for no directives in the file. If complain is set, a failure adds a warning.
 func (in *includer) includeFile(
 	name string,
 	cut func([]byte) ([]byte, error),
@@ -328,7 +312,8 @@ func (in *includer) includeFile(
 	return true
 }
 
-// path returns the clean path of a file that a directive names.
+// path returns the clean path of a file that a directive names. Names are relative to the file with the directive. In a
+// book, a name that begins with a slash is relative to the book.
 func (in *includer) path(name string) string {
 	dir := in.Folder
 	if len(in.stack) > 0 {
@@ -342,8 +327,8 @@ func (in *includer) path(name string) string {
 	return path.Join(dir, name)
 }
 
-// readFile returns the body of a file below the document's folder. Its messages are for the author of the
-// document.
+// readFile returns the text of a file without front matter. name is the name in the directive, full the clean path,
+// which must be below the document's folder. Its errors are public texts for the author, or StoreUnavailable.
 func (in *includer) readFile(name, full string) ([]byte, error) {
 	fail := func(format string, args ...any) error {
 		return fault.Errorf(fault.InvalidRequest, format, args...)
@@ -355,8 +340,8 @@ func (in *includer) readFile(name, full string) ([]byte, error) {
 		return nil, fail("files are included from the document's folder only")
 	case slices.Contains(in.stack, full):
 		return nil, fail("it includes itself: %s", input.Short(strings.Join(append(in.stack, full), " includes ")))
-	case len(in.stack) >= maxIncludeDepth:
-		return nil, fail("files include files deeper than %d levels", maxIncludeDepth)
+	case len(in.stack) >= maxLevels:
+		return nil, fail("files include files deeper than %d levels", maxLevels)
 	case in.files == maxIncludes:
 		return nil, fail("the document includes more than %d files", maxIncludes)
 	case in.size > maxIncluded:

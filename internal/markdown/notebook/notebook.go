@@ -1,5 +1,5 @@
 // Package notebook reads Jupyter notebooks (nbformat 4) as Markdown. Cells are not run: their stored outputs are
-// shown.
+// shown. Convert writes cell by cell, and keeps the pictures as files that the Markdown refers to.
 package notebook
 
 import (
@@ -17,26 +17,30 @@ import (
 )
 
 const (
-	// maxCells bounds the cells of a notebook.
+	// maxCells is the largest number of cells of a notebook.
 	maxCells = 20_000
-	// maxFiles bounds the bytes of the pictures of a notebook.
-	maxFiles = 32 << 20
-	// maxWarnings bounds the warnings about a notebook.
+	// maxPictures bounds the pictures of a notebook together, in bytes. Further pictures are left out.
+	maxPictures = 32 << 20
+	// maxWarnings is the largest number of warnings about a notebook.
 	maxWarnings = 100
+	// maxAlt is the longest alternative text of a picture, in bytes.
+	maxAlt = 200
 )
 
 // Notebook is a notebook as Markdown.
 type Notebook struct {
+	// Markdown may begin with front matter.
 	Markdown []byte
-	// Files are the pictures of the notebook, by the names that the Markdown has for them.
+	// Files are the pictures of the notebook, by their names in the Markdown.
 	Files map[string][]byte
 	// Warnings are about outputs that are left out. They begin with the number of the cell.
 	Warnings []fault.Warning
 
-	lines []int // the first line of each cell, from 1
+	lines []int // the line of the Markdown, from 1, at which each cell begins
 }
 
-// Place returns the name of the cell that a line of the Markdown is in, such as "cell 3".
+// Place returns the name of the cell that a line of the Markdown, from 1, is in, such as "cell 3". Authors do not see
+// the Markdown, so warnings name the cell.
 func (n *Notebook) Place(line int) string {
 	return fmt.Sprintf("cell %d", max(1, sort.SearchInts(n.lines, line+1)))
 }
@@ -57,10 +61,10 @@ type document struct {
 	Cells []cell `json:"cells"`
 }
 
-// author is a name, or a map with a name.
+// author is the name of an author, who may be stored as an object with a name.
 type author string
 
-// UnmarshalJSON reads a name. Other values are empty.
+// UnmarshalJSON reads a name or an object with a name. For other values the name is empty. It returns no error.
 func (a *author) UnmarshalJSON(data []byte) error {
 	var person struct {
 		Name string `json:"name"`
@@ -93,7 +97,8 @@ type cell struct {
 // text is a text that may be stored as a list of its lines.
 type text string
 
-// UnmarshalJSON reads a text or a list of texts. Other values, such as those of widgets, are empty.
+// UnmarshalJSON reads a text or a list of texts. For other values, such as those of widgets, the text is empty. It
+// returns no error.
 func (t *text) UnmarshalJSON(data []byte) error {
 	var whole string
 	if json.Unmarshal(data, &whole) == nil {
@@ -109,8 +114,9 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Convert returns a notebook as Markdown. Errors: InvalidRequest for a file that is no notebook of nbformat 4, with
-// the line in its message; ContentTooComplex for too many cells.
+// Convert returns a notebook as Markdown. Outputs that cannot be shown are left out, with a warning. It returns
+// InvalidRequest for a file that is not a notebook of nbformat 4; the message has the line of a syntax error. It
+// returns ContentTooComplex for more than maxCells cells.
 func Convert(data []byte) (*Notebook, error) {
 	var d document
 	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &d); err != nil {
@@ -186,16 +192,16 @@ func (w *writer) frontMatter(d *document) {
 type writer struct {
 	Notebook
 
-	language string
+	language string // of the code cells
 	out      bytes.Buffer
-	size     int // of Files
+	size     int // of Files, in bytes
 
-	cell     *cell
-	number   int // of the cell, from 1
-	pictures int // of the cell
+	cell     *cell // the current cell
+	number   int   // the number of the current cell, from 1
+	pictures int   // the number of pictures of the current cell so far
 }
 
-// warn adds a warning about the cell.
+// warn adds a warning about the current cell, up to maxWarnings.
 func (w *writer) warn(format string, args ...any) {
 	if len(w.Warnings) < maxWarnings {
 		w.Warnings = append(w.Warnings, fault.Warning{
@@ -212,14 +218,14 @@ func (c *cell) hides(what string) bool {
 	})
 }
 
-// block writes a block of Markdown.
+// block writes a block of Markdown and a blank line.
 func (w *writer) block(text string) {
 	if text = strings.Trim(text, "\n"); text != "" {
 		w.out.WriteString(text + "\n\n")
 	}
 }
 
-// code writes a fenced code block.
+// code writes a fenced code block. The fence is longer than the fences in the text.
 func (w *writer) code(language, text string) {
 	if text = strings.Trim(text, "\n"); strings.TrimSpace(text) == "" {
 		return
@@ -251,7 +257,8 @@ func (w *writer) writeCell() {
 	}
 }
 
-// raw writes a raw cell. As in Quarto, a first cell with front matter is the front matter of the document.
+// raw writes a raw cell by its format. As in Quarto, a first cell with front matter is the front matter of the
+// document.
 func (w *writer) raw() {
 	text := string(w.cell.Source)
 	format := w.cell.Metadata.Type + w.cell.Metadata.Format

@@ -12,7 +12,7 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// output is a stored output of a cell.
+// output is a stored output of a cell: a stream of text, an error, or data in several media types.
 type output struct {
 	Type      string          `json:"output_type"`
 	Name      string          `json:"name"`
@@ -25,19 +25,20 @@ type output struct {
 }
 
 var (
-	// cellOption is an option of Quarto: a comment in the language of the cell. Its groups are name and value.
+	// cellOption matches an option of Quarto: a comment in the language of the cell. Its groups are name and value.
 	cellOption = lazyregexp.New(`^(?:#|//|--|%%)\| ?([\w.-]+):[ \t]*(.*)$`)
-	// escapeCode is a control sequence of terminals.
+	// escapeCode matches a control sequence of terminals.
 	escapeCode = lazyregexp.New(`\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])`)
-	// hiddenElement is an element of HTML that shows nothing.
+	// hiddenElement matches an element of HTML that shows nothing.
 	hiddenElement = lazyregexp.New(`(?is)<(?:style|script)\b.*?</(?:style|script)[^>]*>`)
-	// blankLines are lines of HTML without content, which would end a block of HTML in Markdown.
+	// blankLines matches lines of HTML without content, which would end a block of HTML in Markdown.
 	blankLines = lazyregexp.New(`\n(?:[ \t]*\n)+`)
-	// preformed is an element of HTML whose line breaks count.
-	preformed = lazyregexp.New(`(?is)<pre\b.*?</pre>`)
+	// preformatted matches an element of HTML whose line breaks are shown.
+	preformatted = lazyregexp.New(`(?is)<pre\b.*?</pre>`)
 )
 
-// codeCell writes a code cell and its outputs, without its options.
+// codeCell writes a code cell and its outputs. Tags, metadata and the options of Quarto may hide either. A label
+// numbers the output as a figure or a table.
 func (w *writer) codeCell() {
 	code, options := takeOptions(string(w.cell.Source))
 	if options["include"] == "false" {
@@ -53,16 +54,15 @@ func (w *writer) codeCell() {
 	}
 
 	id, caption := options["label"], options["fig-cap"]
-	if strings.HasPrefix(id, "tbl-") {
-		caption = options["tbl-cap"]
-	}
 	isTable := strings.HasPrefix(id, "tbl-")
 
-	if !isTable && !strings.HasPrefix(id, "fig-") {
-		id = ""
+	if isTable {
+		caption = options["tbl-cap"]
+	} else if !strings.HasPrefix(id, "fig-") {
+		id = "" // a label of other code numbers nothing
 	}
 
-	// A single picture is a figure itself. Other outputs with a label are put into a block that has it.
+	// A single picture gets the label itself. Other outputs are put into a division with the label.
 	if !isTable && w.countPictures() == 1 {
 		w.outputs(id, caption)
 		return
@@ -79,7 +79,7 @@ func (w *writer) codeCell() {
 	}
 }
 
-// takeOptions cuts the options of Quarto from the start of a cell.
+// takeOptions returns the code of a cell without the options of Quarto at its start, and these options.
 func takeOptions(code string) (rest string, options map[string]string) {
 	options = map[string]string{}
 
@@ -94,7 +94,8 @@ func takeOptions(code string) (rest string, options map[string]string) {
 	}
 }
 
-// languageOf returns the language of a cell: that of the kernel, unless a magic command names another.
+// languageOf returns the language of a cell: that of the kernel, unless a magic command such as %%bash names another.
+// It removes characters that mean something in an info string.
 func (w *writer) languageOf(code string) string {
 	magic, _, _ := strings.Cut(strings.TrimSpace(code), "\n")
 	name, _, _ := strings.Cut(strings.TrimPrefix(magic, "%%"), " ")
@@ -125,7 +126,7 @@ func (w *writer) countPictures() (n int) {
 	return n
 }
 
-// outputs writes the outputs of the cell. A picture has the id and the caption.
+// outputs writes the outputs of the cell. Pieces of one stream are joined. A picture gets the id and the caption.
 func (w *writer) outputs(id, caption string) {
 	stream, name := "", ""
 	flush := func() {
@@ -160,11 +161,11 @@ func (w *writer) outputs(id, caption string) {
 	flush()
 }
 
-// data writes an output in the best of its types.
+// data writes an output in one of its media types. Pictures have priority, then HTML, LaTeX, Markdown and text.
 func (w *writer) data(o output, id, caption string) {
 	html := string(o.Data["text/html"])
-	// HTML that needs scripts is shown only if there is no other type.
-	shown := html != "" && !strings.Contains(html, "<script") && !strings.Contains(html, "<iframe")
+	// HTML that needs scripts is used only if there is no other type.
+	isStatic := html != "" && !strings.Contains(html, "<script") && !strings.Contains(html, "<iframe")
 
 	switch {
 	case o.Data["image/png"] != "":
@@ -173,7 +174,7 @@ func (w *writer) data(o output, id, caption string) {
 		w.picture(o, "image/svg+xml", ".svg", id, caption)
 	case o.Data["image/jpeg"] != "":
 		w.picture(o, "image/jpeg", ".jpg", id, caption)
-	case shown:
+	case isStatic:
 		w.html(html)
 	case o.Data["text/latex"] != "":
 		w.latex(string(o.Data["text/latex"]))
@@ -189,7 +190,8 @@ func (w *writer) data(o output, id, caption string) {
 	}
 }
 
-// picture writes a picture.
+// picture keeps a picture of a media type as a file and writes an image. The alternative text is the caption, else the
+// output as text, else the number of the cell.
 func (w *writer) picture(o output, kind, ext, id, caption string) {
 	w.pictures++
 	name := fmt.Sprintf("cell-%d-%d%s", w.number, w.pictures, ext)
@@ -203,7 +205,7 @@ func (w *writer) picture(o output, kind, ext, id, caption string) {
 		alt = strings.Trim(strings.Join(strings.Fields(string(o.Data["text/plain"])), " "), "<>")
 	}
 
-	if alt == "" || len(alt) > 200 {
+	if alt == "" || len(alt) > maxAlt {
 		alt = fmt.Sprintf("Output of cell %d", w.number)
 	}
 	image := "![" + strings.NewReplacer("[", `\[`, "]", `\]`, "\\", `\\`).Replace(alt) + "](" + name + ")"
@@ -217,7 +219,8 @@ func (w *writer) picture(o output, kind, ext, id, caption string) {
 	w.block(image)
 }
 
-// keep stores a picture. It warns and returns false if that is not possible.
+// keep adds a picture to Files. Pictures other than SVG are in base64. It warns and returns false if the picture is
+// damaged or exceeds maxPictures.
 func (w *writer) keep(name, kind, content string) bool {
 	data := []byte(content)
 
@@ -229,8 +232,8 @@ func (w *writer) keep(name, kind, content string) bool {
 		}
 	}
 
-	if w.size+len(data) > maxFiles {
-		w.warn("a picture is left out: the pictures of the notebook are larger than %d MB together", maxFiles>>20)
+	if w.size+len(data) > maxPictures {
+		w.warn("a picture is left out: the pictures of the notebook are larger than %d MB together", maxPictures>>20)
 		return false
 	}
 	w.size += len(data)
@@ -239,7 +242,7 @@ func (w *writer) keep(name, kind, content string) bool {
 	return true
 }
 
-// attached returns the Markdown of a cell with its attachments as files.
+// attached returns the Markdown of a cell with the names of files in place of its attachments, which it adds to Files.
 func (w *writer) attached(markdown string) string {
 	for i, name := range slices.Sorted(maps.Keys(w.cell.Attachments)) {
 		for kind, content := range w.cell.Attachments[name] {
@@ -256,16 +259,16 @@ func (w *writer) attached(markdown string) string {
 	return markdown
 }
 
-// html writes HTML as one block. The sanitiser checks it later.
+// html writes HTML as one block, without blank lines. The sanitiser checks it later.
 func (w *writer) html(text string) {
 	text = hiddenElement().ReplaceAllString(text, "")
-	text = preformed().ReplaceAllStringFunc(text, func(pre string) string {
+	text = preformatted().ReplaceAllStringFunc(text, func(pre string) string {
 		return strings.ReplaceAll(pre, "\n", "&#10;")
 	})
 	w.block("<div>\n" + strings.TrimSpace(blankLines().ReplaceAllString(clean(text), "\n")) + "\n</div>")
 }
 
-// latex writes a formula.
+// latex writes LaTeX as a display formula. It adds dollars if the text has no delimiters.
 func (w *writer) latex(text string) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "$") && !strings.HasPrefix(text, `\begin{`) && !strings.HasPrefix(text, `\[`) {
