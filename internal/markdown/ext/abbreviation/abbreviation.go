@@ -40,7 +40,7 @@ type abbreviations struct {
 
 // letter is a node of the tree.
 type letter struct {
-	next map[byte]*letter
+	next map[byte]*letter // nil at the end of all abbreviations that lead here
 	// long is the explanation of the abbreviation that ends here, "" for none.
 	long string
 	// used reports whether the abbreviation has occurred in the text.

@@ -22,7 +22,8 @@ import (
 // Extension adds attributes to inline elements and blocks, and spans: [text]{.class}.
 type Extension struct{}
 
-// Extend implements goldmark.Extender.
+// Extend implements goldmark.Extender. The transformer comes before others that search texts, such as that of
+// abbreviations (110), because it joins the texts that goldmark has cut.
 func (Extension) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(
 		parser.WithInlineParsers(util.Prioritized(bracesParser{}, 450)),
@@ -52,6 +53,7 @@ func (*braces) Kind() ast.NodeKind { return kindBraces }
 
 func (n *braces) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
+// kindBraces is the kind of braces. No renderer has it: the transformer removes all of them.
 var kindBraces = ast.NewNodeKind("Braces")
 
 // bracesParser finds attributes right after an inline element or at the end of a block.

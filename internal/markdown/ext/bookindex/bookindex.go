@@ -62,8 +62,8 @@ type Entry struct {
 //	\index{main term!lower term} \index{sorted by@shown} \index{term|see{other}}
 type mark struct {
 	ast.BaseInline
-	entry string
-	id    string // set by Collect, "" for a dropped entry
+	entry string // the text in braces
+	id    string // the anchor, which Collect sets; "" for a dropped entry
 }
 
 func (*mark) Kind() ast.NodeKind { return kindMark }

@@ -35,7 +35,8 @@ const (
 	longLine = 54
 )
 
-// codeAttribute is the attribute in which Prepare leaves a preparedCode for the renderer.
+// codeAttribute is the attribute of a node in which Prepare leaves a preparedCode for the renderer. It is not an
+// attribute of the HTML.
 const codeAttribute = "prepared-code"
 
 // StartAttribute is the HTML attribute with the number of the first line, for the style sheet.
@@ -319,8 +320,8 @@ func tokenize(lexer chroma.Lexer, text string, deadline time.Time) (tokens []chr
 // of the cost of printing code.
 type tokenWriter struct {
 	w    util.BufWriter
-	look func(class string) bool
-	open string // the class of the open span, "" for none
+	look func(class string) bool // see Prepare
+	open string                  // the class of the open span, "" for none
 }
 
 // write writes tokens. White space becomes part of the open span, and tokens that do not look different become plain

@@ -39,7 +39,7 @@ type Info struct {
 	diff bool
 }
 
-// LineRange is a range of lines from 1. It includes both ends.
+// LineRange is a range of lines. The first line of a block is 1, whatever number is printed. Both ends are included.
 type LineRange struct{ From, To int }
 
 // readCodeInfo reads an info string in the syntax of GitHub, Docusaurus, MkDocs, Hugo, Pandoc and Quarto:

@@ -12,7 +12,8 @@ type Extension struct {
 	Enabled func(parser.Context) bool
 }
 
-// Extend implements goldmark.Extender.
+// Extend implements goldmark.Extender. The parser comes before that of attributes (450), which also begin with a brace.
+// The transformer comes after that of attributes (100), which joins the texts that goldmark has cut.
 func (e Extension) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(
 		parser.WithInlineParsers(util.Prioritized(markParser{e.Enabled}, 440)),

@@ -18,6 +18,8 @@ func (e Extension) Extend(m goldmark.Markdown) {
 	drawn := tableParser{e.Cells}
 	// Goldmark asks the parsers without a trigger last, so the second parser lists the characters on
 	// which other block parsers are triggered. All other characters are for the third.
+	// They come before the parsers of underlined headings (100), thematic breaks (200) and indented code (500): lines of
+	// dashes and indented heads would be these.
 	m.Parser().AddOptions(parser.WithBlockParsers(
 		util.Prioritized(drawn, 90),
 		util.Prioritized(ruledTableParser{drawn, "-+*#>`~_|<:[=$&!%@0123456789"}, 91),

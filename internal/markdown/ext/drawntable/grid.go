@@ -128,8 +128,8 @@ func drawingAt(src []byte, at int, prefix []byte) (lines []string, stop int) {
 
 // grid is a drawing as a matrix of columns. A wide character has a second, empty column.
 type grid struct {
-	signs [][]rune
-	cells []gridCell
+	signs [][]rune   // the characters, by line and column
+	cells []gridCell // set by trace
 	// steps is the number of steps that trace may still take.
 	steps int
 }

@@ -18,7 +18,7 @@ import (
 // Extension adds images with a size: ![alt](source =300x200).
 type Extension struct{}
 
-// Extend implements goldmark.Extender.
+// Extend implements goldmark.Extender. The parser comes before goldmark's parser of links and images (200).
 func (Extension) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(parser.WithInlineParsers(util.Prioritized(sizedImageParser{}, 190)))
 }

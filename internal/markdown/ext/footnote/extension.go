@@ -12,7 +12,8 @@ import (
 // notes; this one takes linear time.
 type Extension struct{}
 
-// Extend implements goldmark.Extender.
+// Extend implements goldmark.Extender. The priorities are those of goldmark's extension. The inline parsers come before
+// those of wiki links (120), references (180) and links (200), which also begin with a bracket.
 func (Extension) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(
 		parser.WithBlockParsers(util.Prioritized(noteParser{extension.NewFootnoteBlockParser()}, 999)),

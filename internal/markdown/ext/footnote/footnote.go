@@ -16,10 +16,10 @@ const maxLabel = 999
 // notes holds the footnotes of a document. Goldmark's own parser searches all footnotes for each reference and sorts
 // them by insertion: ten thousand take two seconds.
 type notes struct {
-	list    *extast.FootnoteList // nil without footnotes that have labels
-	byLabel map[string]*extast.Footnote
-	links   []*extast.FootnoteLink // the references, in order
-	cited   []*extast.Footnote     // in the order of their numbers
+	list    *extast.FootnoteList        // nil without footnotes that have labels
+	byLabel map[string]*extast.Footnote // the footnotes by their labels
+	links   []*extast.FootnoteLink      // the references, in order
+	cited   []*extast.Footnote          // in the order of their numbers
 	// inline has the inline notes until the transformer adds them to list.
 	inline *extast.FootnoteList
 	// unclosed is a range of the source in which no inline note ends.

@@ -48,8 +48,8 @@ func (scriptParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.N
 // markParser parses ==marked== and ++inserted++. A mark does not open after a Latin letter or a digit, and does not
 // close before one: C++17 and a==b are common.
 type markParser struct {
-	char byte
-	tag  string
+	char byte   // of which two are the mark
+	tag  string // the name of the HTML element
 }
 
 func (p markParser) Trigger() []byte { return []byte{p.char} }

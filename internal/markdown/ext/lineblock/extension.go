@@ -9,11 +9,12 @@ import (
 
 // Extension adds line blocks.
 type Extension struct {
-	// Enabled reports whether the document may have line blocks.
+	// Enabled reports whether the parsed document may have line blocks. Required.
 	Enabled func(parser.Context) bool
 }
 
-// Extend implements goldmark.Extender.
+// Extend implements goldmark.Extender. The transformer comes after that of tables (200), whose rows also begin with a
+// bar.
 func (e Extension) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(parser.WithParagraphTransformers(util.Prioritized(transformer{e.Enabled}, 210)))
 	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(nodeRenderer{}, 100)))

@@ -17,14 +17,15 @@ import (
 
 // Extension adds ordered lists with other markers than numbers, and references to numbered examples.
 type Extension struct {
-	// Enabled reports whether the document may have such lists.
+	// Enabled reports whether the parsed document may have such lists. Required, as Loose is.
 	Enabled func(parser.Context) bool
 	// Loose reports whether the rules of Pandoc apply: one item is a list, and a list does not interrupt a paragraph.
 	// Otherwise a second item must follow, so that "a. Smith" stays text.
 	Loose func(parser.Context) bool
 }
 
-// Extend implements goldmark.Extender.
+// Extend implements goldmark.Extender. The parsers of lists have goldmark's own priorities, because they wrap its
+// parsers.
 func (e Extension) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(
 		parser.WithBlockParsers(

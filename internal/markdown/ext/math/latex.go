@@ -128,6 +128,7 @@ func findBrackets(block ast.Node, source []byte) *brackets {
 }
 
 var (
+	// latexCommand matches a command, latexEscape an escaped character, and latexSign a character of formulas.
 	latexCommand = lazyregexp.New(`\\[A-Za-z]`)
 	latexEscape  = lazyregexp.New(`(?s)\\[^A-Za-z]`)
 	latexSign    = lazyregexp.New(`[\^_=<>+{}]`)
@@ -138,6 +139,7 @@ var (
 	// clearSign matches the signs in places where only formulas have them. Text with a word needs one:
 	// [user_name=x] is code.
 	clearSign = lazyregexp.New(`\s[=<>+]\s|[\^_]\{|[\pL\pN)]\^`)
+	// someWord matches three letters in a row: names of variables are shorter.
 	someWord  = lazyregexp.New(`\pL{3}`)
 	anyLetter = lazyregexp.New(`\pL`)
 )

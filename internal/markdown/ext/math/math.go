@@ -265,7 +265,7 @@ var openKey = parser.NewContextKey()
 // openDollars counts the $$ in the first lines of a paragraph.
 type openDollars struct {
 	paragraph    ast.Node
-	lines, count int
+	lines, count int // the lines that have been searched, and the $$ in them
 }
 
 // closesParagraph reports whether $$ at the start of a line ends a formula that the paragraph before it has begun.

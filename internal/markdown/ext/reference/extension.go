@@ -34,7 +34,8 @@ type Extension struct {
 	Count func(parser.Context)
 }
 
-// Extend implements goldmark.Extender.
+// Extend implements goldmark.Extender. The parser must come before goldmark's parser of links (200): those also begin
+// with a bracket. It must also come before the parser of LaTeX commands in text (490).
 func (e Extension) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(parser.WithInlineParsers(util.Prioritized(referenceParser(e), 180)))
 	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(referenceRenderer{}, 100)))

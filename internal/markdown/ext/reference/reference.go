@@ -20,6 +20,7 @@ import (
 // Reference is @key, or keys in brackets: [see @fig:a; @fig:b].
 type Reference struct {
 	ast.BaseInline
+	// Items are the keys, at least one.
 	Items []Item
 	// Bracketed reports whether the source has brackets.
 	Bracketed bool

@@ -14,7 +14,7 @@ import (
 
 // Extension adds the commands.
 type Extension struct {
-	// Enabled reports whether the document may have commands.
+	// Enabled reports whether the parsed document may have commands. Required.
 	Enabled func(parser.Context) bool
 }
 
@@ -128,7 +128,7 @@ func push(char byte, name string, segment text.Segment, block text.Reader, pc pa
 	return d
 }
 
-// processor matches a command with its closing brace.
+// processor matches a command with its closing brace. name is the name of the command, "" for a closing brace.
 type processor struct{ name string }
 
 func (processor) IsDelimiter(c byte) bool { return c == '{' || c == '}' }
