@@ -22,7 +22,8 @@ type Document struct {
 	// WidestFormula is the width of the widest formula in em, 0 without formulas.
 	WidestFormula float64
 	// Title is the text of the first level-1 heading, "" without one.
-	Title    string
+	Title string
+	// Headings are the outline, in order.
 	Headings []Heading
 	// TOC reports whether the source has a place for the table of contents: Blocks has one of the kind Place with
 	// the class ListPlace("").
@@ -64,6 +65,7 @@ func (d *Document) SlideHTML() []string { return strings.Split(d.HTML, slideMark
 
 // Heading is one entry of the outline.
 type Heading struct {
+	// Level is 1 to 6.
 	Level int
 	// Number is 1.2.3 if headings are numbered, else "".
 	Number string

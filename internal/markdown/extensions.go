@@ -79,6 +79,8 @@ func isPandoc(pc parser.Context) bool { return dialectOf(pc) == dialect.Pandoc }
 // transformers whose work can be super-linear get their guards here. newGuarded adds the guards that all parsers need.
 type core struct{}
 
+// Extend implements goldmark.Extender. goldmark asks the parser with the lowest priority first. Extensions choose
+// theirs between these.
 func (core) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(
 		parser.WithBlockParsers(
@@ -124,6 +126,7 @@ func (core) Extend(m goldmark.Markdown) {
 // ownRenderers registers the renderers of the nodes of this package.
 type ownRenderers struct{}
 
+// Extend implements goldmark.Extender.
 func (ownRenderers) Extend(m goldmark.Markdown) {
 	m.Renderer().AddOptions(renderer.WithNodeRenderers(
 		util.Prioritized(blockRenderer{}, 100),

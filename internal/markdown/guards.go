@@ -85,6 +85,7 @@ type paragraphGuard struct {
 	cost func(lines *text.Segments, source []byte) int
 }
 
+// Transform charges for a paragraph, then transforms it.
 func (g paragraphGuard) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	budgetOf(pc).spend(g.cost(node.Lines(), reader.Source()))
 	g.ParagraphTransformer.Transform(node, reader, pc)

@@ -28,7 +28,8 @@ type Label = label.Label
 
 // Caption is a numbered element in the list of its kind.
 type Caption struct {
-	Kind   Kind
+	Kind Kind
+	// Number is "3" or "2.1".
 	Number string
 	// Text is the caption without label and number.
 	Text string

@@ -123,7 +123,7 @@ type parserState struct {
 	*Renderer
 
 	options Options
-	dialect string
+	dialect string // that of the options, else the detected one
 	// src is the text that the nodes of the tree refer to by offsets. Steps append to it.
 	src      []byte
 	warnings warnings
@@ -131,14 +131,14 @@ type parserState struct {
 	aliases map[string]string
 	// hasReferences reports whether the source may refer to labels.
 	hasReferences bool
-	targets       label.Set
-	counters      *label.Counters
-	equations     map[ast.Node]formula.Equation
-	works         *bibliography // nil without works to cite
-	links         []finish.Link
-	pages         map[string]bool    // the addresses of links to other pages
-	hyphens       *hyphen.Dictionary // nil: no words are divided
-	embeds        tree.Embeds        // HTML that bypasses the sanitiser
+	targets       label.Set                     // the elements that references can lead to
+	counters      *label.Counters               // of numbered elements
+	equations     map[ast.Node]formula.Equation // the labels of formulas
+	works         *bibliography                 // nil without works to cite
+	links         []finish.Link                 // links within the document, for finish to check
+	pages         map[string]bool               // the addresses of links to other pages
+	hyphens       *hyphen.Dictionary            // nil: no words are divided
+	embeds        tree.Embeds                   // HTML that bypasses the sanitiser
 	// out is the result so far. document adds the fields that depend on the finished HTML.
 	out Document
 }

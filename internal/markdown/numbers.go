@@ -49,7 +49,7 @@ func (p *parserState) numberElements(root ast.Node, headings []*ast.Heading) {
 // numberer numbers the elements of one document.
 type numberer struct {
 	src   []byte
-	words label.Words
+	words label.Words // in the language of the document
 	// numbered are the kinds of which every element with a caption is numbered.
 	numbered []Kind
 	// outline has an entry for each heading. passed counts the headings before the current element.
@@ -69,8 +69,8 @@ type numberer struct {
 
 // subfigures counts the parts of a numbered figure: (a), (b) and so on.
 type subfigures struct {
-	number string
-	count  int
+	number string // the number of the whole figure
+	count  int    // its parts so far
 }
 
 // number numbers the elements in the order of the document. It collects them first, because numbering changes the

@@ -68,11 +68,12 @@ type Options struct {
 	CitationStyle string
 	// NoCite names works to list without a citation: "@a, @b", or "@*" for all.
 	NoCite string
-	// CitedBefore and CitedAfter are the citations of the documents that are printed before and after this
-	// one. They share one bibliography. If another document prints it, EntriesAt is the prefix of the
-	// fragments of its entries.
+	// CitedBefore and CitedAfter are the citations of the documents that are printed before and after this one. All
+	// share one bibliography.
 	CitedBefore, CitedAfter []cite.Citation
-	EntriesAt               string
+	// EntriesAt is the prefix of the fragments of the bibliography's entries, if another document prints it. Default:
+	// this document prints it.
+	EntriesAt string
 	// MathTime bounds the rendering of all formulas. Default: by the size of the document, up to 30 s.
 	MathTime time.Duration
 	// MaxParts bounds the parts of the document. Default: the constant MaxParts.
@@ -117,7 +118,7 @@ type Options struct {
 	Diagrams func(ctx context.Context, sources []DiagramSource) ([]Diagram, error)
 }
 
-// DiagramSource is a diagram in its language, "mermaid", "dot" or "d2".
+// DiagramSource is a diagram in its language: "mermaid", "dot" or "d2".
 type DiagramSource struct{ Language, Text string }
 
 // Diagram is a drawn diagram.

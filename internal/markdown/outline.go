@@ -47,6 +47,7 @@ const (
 
 // Block is a run of text.
 type Block struct {
+	// Kind decides which of the fields Level, Ordered, Task and Fence have a meaning.
 	Kind BlockKind
 	// Text has no markup, code spans, formulas, web addresses or images, except that a heading keeps its code.
 	// Lines end with "\n" as in the source. A line before a hard line break, or before a line that begins in bold,

@@ -27,6 +27,7 @@ type recorder struct {
 	config        *parser.Config
 }
 
+// AddOptions applies options to the config.
 func (r recorder) AddOptions(options ...parser.Option) {
 	for _, o := range options {
 		o.SetParserOption(r.config)

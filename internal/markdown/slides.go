@@ -28,10 +28,12 @@ type Slide struct {
 }
 
 var (
+	// commentForm matches a comment, directive the start of a line that may be a directive of Marp.
 	commentForm = lazyregexp.New(`(?s)<!--(.*?)-->`)
 	directive   = lazyregexp.New(`^\s*_?[A-Za-z]+\s*:`)
-	// noteMark begins the speaker notes in the syntax of reveal.js.
-	noteMark  = lazyregexp.New(`(?i)^notes?:\s*`)
+	// noteMark matches the start of speaker notes in the syntax of reveal.js.
+	noteMark = lazyregexp.New(`(?i)^notes?:\s*`)
+	// className matches the classes that directives may set.
 	className = lazyregexp.New(`^[a-z][a-z0-9-]{0,40}$`)
 	// setting matches a line of a slide's front matter, such as "layout: two-cols". A capital letter, as in "Note: text",
 	// begins a heading instead. slot matches Slidev's mark for a part of the layout, such as "::right::".
@@ -154,6 +156,7 @@ func (c *slideCutter) endSlide() {
 	c.inNotes = false
 }
 
+// addNotes adds a paragraph to the speaker notes.
 func (s *Slide) addNotes(text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		s.Notes = strings.TrimSpace(s.Notes + "\n\n" + text)

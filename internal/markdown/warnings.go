@@ -13,8 +13,8 @@ const maxWarnings = 100
 
 // warnings collects the warnings about one document.
 type warnings struct {
-	lines *source.Lines // nil until the source is rewritten: at must not be called before
-	list  []fault.Warning
+	lines *source.Lines   // nil until the source is rewritten: at must not be called before
+	list  []fault.Warning // in the order of the steps of Parse
 }
 
 // onLine adds a warning about a line of the file, from 1; 0 is the document as a whole.

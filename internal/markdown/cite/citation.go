@@ -84,7 +84,7 @@ func withoutDoubled(before, text string) string {
 // piece is a part of a citation: a work, or a delimiter if key is "".
 type piece struct {
 	out rich
-	key string
+	key string // the key of the work
 }
 
 // linked returns the HTML of a piece, with a link to the entry of its work if the bibliography has one.

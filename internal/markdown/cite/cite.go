@@ -153,7 +153,7 @@ type processor struct {
 	style  *Style
 	locale *locale
 	job    Job
-	works  map[string]*work
+	works  map[string]*work // the cited and the listed works, by key
 	// order has the works in the order of their numbers.
 	order []*work
 	// written is the size of the HTML so far, in bytes.

@@ -201,10 +201,10 @@ type term struct{ single, multiple, gender string }
 // locale has the terms, dates and options for one style in one language. It is merged from the fallback, the
 // locale file of the language and the locale elements of the style. See "Locale Fallback".
 type locale struct {
-	lang       string // the name of the locale file
-	terms      map[string]term
-	dates      map[string]*node // by form
-	closeQuote string
+	lang       string           // the name of the locale file
+	terms      map[string]term  // by termKey
+	dates      map[string]*node // the date formats, by form
+	closeQuote string           // the outer closing quotation mark, "" if the locale has none
 	// punctuationInQuote moves full stops and commas before a closing quotation mark. See "Localized
 	// Options".
 	punctuationInQuote bool

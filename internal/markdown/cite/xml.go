@@ -122,10 +122,10 @@ type Style struct {
 	// Note reports whether its citations are footnotes or endnotes.
 	Note bool
 
-	root, citation, bibliography *node
-	macros                       map[string]*node
-	locales                      []*node
-	lang                         string // the default-locale
+	root, citation, bibliography *node            // bibliography is nil if the style has none
+	macros                       map[string]*node // by name
+	locales                      []*node          // the locale elements of the style
+	lang                         string           // the default-locale
 	// yearSuffixed reports whether the style renders the variable year-suffix. Otherwise the suffix
 	// follows the year of the first date.
 	yearSuffixed bool

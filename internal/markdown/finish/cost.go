@@ -37,6 +37,8 @@ const (
 
 // cost counts what the browser has to lay out.
 type cost struct {
+	// The numbers of table cells, blocks, other elements, elements of formulas and diagrams, spans, and formulas and
+	// diagrams.
 	cells, blocks, elements, shapes, spans, embeds int
 
 	pieces  int  // of the current block so far

@@ -62,6 +62,7 @@ type Link struct {
 
 // Result is finished HTML.
 type Result struct {
+	// HTML loads nothing: its images are data URIs.
 	HTML string
 	// Parts is the size of the document, as MaxParts counts it.
 	Parts    int

@@ -48,7 +48,7 @@ type images struct {
 type picture struct {
 	source string // the src attribute
 	uri    string // "" if the image is missing
-	err    error
+	err    error  // why the image is missing
 	// times counts the img elements with this source; line is that of the first.
 	times, line int
 	// work is the number of elements that the browser has to draw, as imagetype.Work counts them.

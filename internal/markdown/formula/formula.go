@@ -120,6 +120,7 @@ type run struct {
 	late []func()
 }
 
+// errTooLarge is the error for a formula whose MathML exceeds maxBytes together with that of the formulas before it.
 var errTooLarge = errors.New("the document's formulas are too many or too large")
 
 // Render renders all formulas. A formula that Temml rejects keeps its source, with a warning. When the time is over,
@@ -172,6 +173,7 @@ func isInImage(n ast.Node) bool {
 }
 
 var (
+	// space matches a space of MathML.
 	space = lazyregexp.New(`<mspace\b[^>]*></mspace>`)
 	// flat matches the MathML tags of parts that stand next to each other on the line.
 	flat = lazyregexp.New(`</?(?:span|math|mrow|mi|mn|mo|mtext)\b[^>]*>|` + Mark)

@@ -29,12 +29,14 @@ type RowLabel struct {
 }
 
 var (
+	// labelCommand matches a \label and the blanks after it.
 	labelCommand = lazyregexp.New(`\\label\s*\{([^{}]{1,200})\}[ \t]*`)
 	// rowPart matches the commands that decide the numbers of rows: the start and end of an environment, the end of a
 	// row, tags and labels. Its last alternative skips other commands.
 	rowPart = lazyregexp.New(
 		`\\(?:(begin|end)\s*\{([A-Za-z]+\*?)\}|(\\)|tag\*?\s*\{([^{}]*)\}|(notag|nonumber)\b|label\s*\{([^{}]{1,200})\}|.)`,
 	)
+	// referenceCommand matches a reference. Its groups are the command and the key.
 	referenceCommand = lazyregexp.New(`\\(eqref|ref)\s*\{([^{}]{1,200})\}`)
 )
 

@@ -25,6 +25,8 @@ type macros struct {
 }
 
 var (
+	// definitionStart matches the start of a definition. Its groups are the command, a star, and the name with or
+	// without braces.
 	definitionStart = lazyregexp.New(
 		`^\\(newcommand|renewcommand|providecommand|DeclareMathOperator|gdef|def)(\*?)\s*` +
 			`(?:\{\s*(\\[A-Za-z]+|\\.)\s*\}|(\\[A-Za-z]+|\\.))`,

@@ -131,12 +131,13 @@ func Split(src []byte) (matter, body []byte, ok bool) {
 
 // block is a document cut at its front matter.
 type block struct {
-	text, rest []byte
-	toml       bool
+	text, rest []byte // the text between the fences, and the document after them
+	toml       bool   // whether the text is TOML rather than YAML
 	// lines counts the lines of the front matter with both fences.
 	lines int
 }
 
+// The patterns for lines of front matter: the fences, and the first line between them that is not a comment.
 var (
 	yamlFence    = lazyregexp.New(`^---[ \t]*\r?\n?$`)
 	yamlFenceEnd = lazyregexp.New(`^(---|\.\.\.)[ \t]*\r?\n?$`)

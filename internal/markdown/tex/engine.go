@@ -33,6 +33,7 @@ const (
 	maxEm, maxPt = 50.0, 600.0
 )
 
+// Errors of run, whose texts are for the author.
 var (
 	errTime    = errors.New("the formula takes too long")
 	errComplex = errors.New("the formula is too complex")

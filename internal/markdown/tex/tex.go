@@ -28,8 +28,8 @@ const (
 // Renderer renders formulas. It is safe for concurrent use. Creating one is cheap. The first formula of a process
 // takes about 30 ms longer than the others.
 type Renderer struct {
-	engines sync.Pool
-	cache   *recent.Cache[result]
+	engines sync.Pool             // of idle *engine
+	cache   *recent.Cache[result] // by display, macros and source
 }
 
 // Formula is a rendered formula.

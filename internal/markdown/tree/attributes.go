@@ -24,15 +24,17 @@ const (
 
 // Attributes are the content of braces: {.class #id key=value}. They are not checked yet: SetOn does that.
 type Attributes struct {
+	// ID is the last #id, "" for none.
 	ID      string
 	Classes []string
-	Pairs   []Attribute
+	// Pairs are the key=value items except id and class, in order.
+	Pairs []Attribute
 	// Words are all other items, such as the 3,5-7 of a code block. "-" is Pandoc's short
 	// form of .unnumbered.
 	Words []string
 }
 
-// Attribute is one key=value.
+// Attribute is one key=value. ReadItem converts the key to lower case.
 type Attribute struct{ Key, Value string }
 
 // ReadAttributes reads attributes in braces at the start of a line. It returns their length in bytes, 0 if there are

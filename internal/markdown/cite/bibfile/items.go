@@ -38,6 +38,7 @@ type Item struct {
 
 // Name is the name of a person, or of an institution if Literal is set. See "Name Particles".
 type Name struct {
+	// Family and Given are the parts of a person's name. Either may be "".
 	Family, Given string
 	// Dropping is a particle that is left out with the given name: the "de" of Jean de La Fontaine.
 	Dropping string
