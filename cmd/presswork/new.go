@@ -54,6 +54,7 @@ func writeSample(p *command.Program, name string, now time.Time) error {
 		return command.Usage(fmt.Errorf("%q: the name must end in .md or .markdown", name))
 	}
 
+	// O_EXCL never overwrites a document.
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return command.Usage(fmt.Errorf("%s already exists; it was not changed", terminal.Printable(name)))

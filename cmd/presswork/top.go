@@ -115,6 +115,7 @@ func (c *topCommand) draw(now client.Fleet, trouble string) error {
 	}
 	width, height := terminal.Columns(c.Getenv, c.Stdout), terminal.Rows(c.Stdout)
 	var screen strings.Builder
+	// Each line is overwritten in place and its rest deleted. A screen that is cleared first would flicker.
 	screen.WriteString("\x1b[H")
 
 	for i, line := range lines[:min(len(lines), height-1)] {

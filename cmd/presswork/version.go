@@ -117,6 +117,7 @@ func billOf(info *debug.BuildInfo) (bill, error) {
 	addModule("stdlib", info.GoVersion)
 
 	for _, m := range info.Deps {
+		// The replacement is what was compiled.
 		if m.Replace != nil {
 			m = m.Replace
 		}

@@ -59,6 +59,7 @@ func Load(flags Config, getenv func(string) string) (Config, Origin, error) {
 		MaxSize: defaultMaxSize,
 		TTL:     map[Kind]time.Duration{},
 	}
+	// The user has no cache folder.
 	if c.Path == "" {
 		c.Backend = BackendMemory
 	}

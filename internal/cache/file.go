@@ -209,6 +209,7 @@ func (f *File) write(path string, b []byte) error {
 	_, err = tmp.Write(b)
 	now := f.o.Now()
 
+	// The time of the file is the time of its last use.
 	err = errors.Join(err, tmp.Close(), os.Chtimes(tmp.Name(), now, now))
 	if err == nil {
 		err = os.Rename(tmp.Name(), path)

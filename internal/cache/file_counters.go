@@ -147,6 +147,7 @@ func (f *File) Clean(context.Context) (int, error) {
 	for _, e := range all {
 		content, err := readEntry(e.path)
 		switch {
+		// Entries of a newer version stay. Another process may have removed the file meanwhile.
 		case errors.Is(err, ErrNewer), errors.Is(err, fs.ErrNotExist):
 			continue
 		case err == nil && f.o.isFresh(e.kind, content.Made, content.TTL, now):

@@ -72,6 +72,7 @@ func (s *SQLite) Clean(ctx context.Context) (int, error) {
 	removed := 0
 
 	err := s.do(ctx, func(db *sql.DB) error {
+		// do may call this function again, after it has set a damaged database aside.
 		removed = 0
 
 		now := s.o.Now().UnixNano()

@@ -162,6 +162,7 @@ func (s *Server) followJob(
 		progress(job.Progress, false)
 
 		tag := ""
+		// With the ETag of the known state, the server holds the answer until the job changes.
 		if job.Seq > 0 {
 			tag = fmt.Sprintf(`"%s-%d"`, id, job.Seq)
 		}

@@ -87,6 +87,7 @@ func (s setting) read(getenv func(string) string) (string, error) {
 		return cmp.Or(raw, s.def), nil
 	}
 
+	// It is unclear which of the two is the new one, so none is chosen.
 	if raw != "" {
 		return "", fmt.Errorf("%s and %s_FILE are both set; set one", s.name, s.name)
 	}

@@ -116,6 +116,7 @@ func (e *Engine) Start(ctx context.Context) error {
 		case <-time.After(pollEvery):
 		}
 	}
+	// ctx bounds the start only; the engine runs until Stop.
 	stop, cancelStop := context.WithCancel(context.WithoutCancel(ctx))
 	kill, cancelKill := context.WithCancel(context.WithoutCancel(ctx))
 

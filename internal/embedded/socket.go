@@ -48,6 +48,7 @@ func (r *Redis) makeSocketDir() error {
 		return fmt.Errorf("embedded: %w", err)
 	}
 
+	// Lstat: a symbolic link of another user must not pass the check.
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return fmt.Errorf("embedded: %w", err)

@@ -20,6 +20,7 @@ func supervise(stop, kill context.Context, c *child, log *slog.Logger, again fun
 			return
 		}
 
+		// A server that ran this long did not fail at its start, so the wait begins at its minimum again.
 		if time.Since(c.started) > 2*backoffMax {
 			backoff = backoffMin
 		}

@@ -41,12 +41,8 @@ func (p *Policy) Client(o ClientOptions) *http.Client {
 			}
 
 			if len(via) > o.MaxRedirects {
-				return fault.Errorf(
-					fault.InvalidURL,
-					"%s redirects more than %d times",
-					via[0].URL.Host,
-					o.MaxRedirects,
-				)
+				return fault.Errorf(fault.InvalidURL,
+					"%s redirects more than %d times", via[0].URL.Host, o.MaxRedirects)
 			}
 
 			u, err := p.CheckURL(next.URL.String())
@@ -54,6 +50,7 @@ func (p *Policy) Client(o ClientOptions) *http.Client {
 				return err
 			}
 			next.URL = u
+			// net/http adds it, and it would tell the next server where the request came from.
 			next.Header.Del("Referer")
 
 			return nil

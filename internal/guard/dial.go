@@ -71,6 +71,7 @@ func (p *Policy) resolve(ctx context.Context, host string, port uint16) ([]netip
 	addrs := []netip.Addr{addr}
 
 	switch {
+	// A resolver may map these names to any address, so they are refused by name.
 	case isMetadata(name):
 		return nil, refuse(Never, name, "cloud metadata addresses are never allowed")
 	case name != "":
@@ -89,6 +90,7 @@ func (p *Policy) resolve(ctx context.Context, host string, port uint16) ([]netip
 			return nil, err
 		}
 
+		// A service given by name may have another address by now, so it is resolved again.
 		if p.ownByName(ctx, ap) {
 			return nil, refuse(Own, host, "it is one of Presswork's own services")
 		}

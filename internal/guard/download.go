@@ -61,6 +61,7 @@ func (d *Downloader) Download(ctx context.Context, rawURL string, w io.Writer) e
 	if resp.StatusCode != http.StatusOK {
 		return fault.Errorf(fault.NotFound, "%s answered %d", u.Host, resp.StatusCode)
 	}
+	// One byte more than allowed shows that the file is too large. source tells errors of the server from those of w.
 	from := &source{r: io.LimitReader(resp.Body, f.opts.MaxBytes+1)}
 
 	n, err := io.Copy(w, from)

@@ -113,6 +113,7 @@ func parseIPv4(name string) (netip.Addr, error) {
 
 		limit := uint64(256)
 		if i == len(parts)-1 {
+			// The last of n parts holds the remaining 5-n bytes.
 			limit = 1 << (8 * (5 - len(parts)))
 		}
 

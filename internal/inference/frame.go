@@ -92,6 +92,7 @@ func (c *Chunk) onlyText() (content, reasoning bool) {
 
 // decode decodes the JSON of a frame.
 func (f *Frame) decode(b []byte) error {
+	// Most frames are a piece of text without escapes. They are read without the JSON decoder.
 	if middle, ok := bytes.CutSuffix(b, []byte(endOfFrame)); ok {
 		if text, ok := bytes.CutPrefix(middle, []byte(contentFrame)); ok && Unescaped(text) {
 			f.Chunk = &Chunk{Content: string(text)}

@@ -35,6 +35,7 @@ func DecodeJSON(data []byte, dst any, param string) error {
 		return invalidType(strings.TrimSuffix(param, "."), "an object")
 	}
 
+	// encoding/json takes the last of several values, and another program may take the first.
 	if name := Repeated(data, len(fields)); name != "" {
 		return fault.Errorf(fault.InvalidJSON, "%q appears more than once", Clip(param+name)).
 			WithParam(Clip(param + name))

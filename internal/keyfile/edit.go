@@ -66,6 +66,7 @@ func Remove(path, name string) (removed int, err error) {
 			names = append(names, e.Name)
 		}
 
+		// From the end, so that the numbers of the entries before stay right.
 		for i, e := range slices.Backward(entries) {
 			if !named(e) {
 				continue
@@ -119,6 +120,7 @@ func edit(path string, change func(text string, entries []Entry) (string, []Entr
 		return err
 	}
 
+	// The text is edited as lines, which keeps comments. The check finds a form of YAML that this does not cover.
 	got, err := Parse(path, []byte(text), unresolved)
 	if err != nil || len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("%s: %w", path, errForm)

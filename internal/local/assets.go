@@ -96,6 +96,7 @@ func (a *assets) openImage(name string) ([]byte, error) {
 	case !filepath.IsAbs(full):
 		full = filepath.Join(a.own.path, a.folder, full)
 	}
+	// --watch waits for a change of the file, also if it does not exist yet.
 	a.mu.Lock()
 	a.sources.add(full)
 	a.mu.Unlock()

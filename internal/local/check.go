@@ -26,6 +26,7 @@ func (c *Converter) Check(ctx context.Context, in Input) (Output, error) {
 	}
 
 	if err == nil {
+		// Warnings are the findings here. With Strict, the first one would be an error.
 		doc.Options.Strict = new(false)
 
 		var composed document.Composed

@@ -40,6 +40,7 @@ func NewWebPage(
 	if picture != "" {
 		page.Screenshot = &export.ScreenshotOptions{}
 		err := input.DecodeJSON(options, page.Screenshot, "")
+		// The flags override the same fields of options.
 		page.Screenshot.Type, page.Screenshot.ExtraHTTPHeaders, page.Screenshot.Cookies = picture, headers, sent
 
 		return page, err

@@ -212,6 +212,7 @@ func newEntry(t themes.Theme, format string, picture []byte) entry {
 	}
 	e.Named = !strings.EqualFold(t.Name, t.Label)
 
+	// The scheme is shown by itself.
 	e.OtherTags = slices.DeleteFunc(slices.Clone(t.Tags), func(tag string) bool { return tag == t.Scheme })
 	for _, stack := range []string{t.Fonts.Heading, t.Fonts.Body, t.Fonts.Mono} {
 		family, _, _ := strings.Cut(stack, ",")

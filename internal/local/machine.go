@@ -232,6 +232,7 @@ func (m *Machine) fontOf(ctx context.Context, match string, s script) (string, e
 	}
 
 	family, ranges, _ := strings.Cut(string(output), "\n")
+	// fontconfig always names a font, even if none has the character.
 	if !covers(ranges, s.sample) {
 		return "", nil
 	}

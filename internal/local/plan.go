@@ -103,6 +103,7 @@ func checkCollisions(inputs []Input) error {
 
 	for _, in := range inputs {
 		for _, path := range append([]string{in.Path}, in.Merge...) {
+			// Two paths may name one file.
 			key := identity(path)
 			if _, twice := sources[key]; twice {
 				return fmt.Errorf("%s is given twice", path)

@@ -83,6 +83,7 @@ func Await(ctx context.Context, snapshots ...Snapshot) error {
 		}
 
 		changed, lost := compare(snapshots, now)
+		// An editor may write a file in pieces, or remove it for a moment to replace it.
 		if changed && quiet >= settledFor && (!lost || quiet >= missingFor) {
 			return nil
 		}

@@ -95,6 +95,7 @@ func checkWord(path string) error {
 
 	defer z.Close()
 
+	// A small archive can unpack to any size.
 	left := uint64(maxUnpacked)
 
 	for _, f := range z.File {

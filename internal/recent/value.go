@@ -26,6 +26,7 @@ func (c *Value[T]) Get(read func(old T) (T, error)) (T, error) {
 
 	value, stale := c.value, time.Since(c.asked) > c.maxAge
 	if stale {
+		// Set before the read, so that the callers after this one do not read as well.
 		c.asked = time.Now()
 	}
 	c.mu.Unlock()

@@ -76,6 +76,7 @@ func (c *checkCommand) run(ctx context.Context, paths []string) error {
 	if c.themesDir, err = command.ThemesFolder(c.themesDir, cfg); err != nil {
 		return err
 	}
+	// A check loads no remote images: a blank picture stands for each.
 	offline := func(context.Context, string) ([]byte, string, error) { return blankPNG() }
 
 	converter, stop, err := startConverter(ctx, &app.Advice{Close: func() {}}, local.Options{

@@ -147,11 +147,8 @@ func (o exportFlag) add(f *pflag.FlagSet, into map[string]json.RawMessage) {
 		}
 
 		if !json.Valid(raw) {
-			return fmt.Errorf(
-				"%q is not %s",
-				s,
-				map[string]string{"number": "a number", "switch": "true or false"}[o.kind],
-			)
+			return fmt.Errorf("%q is not %s", s,
+				map[string]string{"number": "a number", "switch": "true or false"}[o.kind])
 		}
 		into[o.name] = raw
 

@@ -37,6 +37,7 @@ func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 		return nil, err
 	}
 
+	// Before the files are read, so that --watch also notices a change during the reading.
 	m.shared = local.Take(m.watched()...)
 	if m.cssFile != "" {
 		if err := m.readCSS(); err != nil {

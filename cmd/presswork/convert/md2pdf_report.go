@@ -249,6 +249,7 @@ func (m *md2pdf) recordRun(outputs []local.Output, failures int) {
 		return
 	}
 	r := runlog.Run{At: time.Now().UTC(), Documents: len(outputs), Failures: failures}
+	// Times of a run are milliseconds per document.
 	share := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 / float64(len(outputs)) }
 
 	for _, out := range outputs {

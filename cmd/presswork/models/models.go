@@ -149,6 +149,7 @@ func checkModels(ctx context.Context, p *command.Program, names []string, asJSON
 	failed := 0
 
 	for _, s := range found {
+		// OK means that the server answers; it may still not have the model.
 		if !s.OK || !s.Served {
 			failed++
 		}

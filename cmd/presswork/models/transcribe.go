@@ -71,6 +71,7 @@ func (c *transcribeCommand) run(ctx context.Context, path string) error {
 	}
 	defer file.Close()
 
+	// Before the upload, which may take long.
 	if err := errors.Join(checkRecording(path), c.checkOutput()); err != nil {
 		return err
 	}

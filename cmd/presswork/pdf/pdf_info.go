@@ -36,6 +36,7 @@ func (c *pdfCommand) printInfo(data []byte) error {
 			line("Size", fmt.Sprintf("and %d others", len(d.Sizes)-most))
 			break
 		}
+		// Sizes are in points, 72 to an inch.
 		const millimetres = 25.4 / 72
 		line("Size", fmt.Sprintf("%.0f × %.0f mm (pages %d to %d)", s.Width*millimetres, s.Height*millimetres,
 			s.First, s.Last))

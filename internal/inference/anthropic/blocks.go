@@ -73,6 +73,7 @@ func (d *decoder) extend(b *openBlock, piece *delta) error {
 			return d.cite(piece.Citation)
 		}
 	}
+	// A delta without content shows the gateway that the upstream is alive.
 
 	return d.emit(&inference.Delta{})
 }

@@ -218,5 +218,6 @@ func (d *decoder) push(e *event) error {
 		return failure(e.Error)
 	}
 
+	// A delta without content, as for a ping, shows the gateway that the upstream is alive.
 	return d.emit(&inference.Delta{})
 }

@@ -91,6 +91,7 @@ func energy(p pcm, from, to float64) ([]float64, error) {
 			v := int64(int16(binary.LittleEndian.Uint16(buf[i:])))
 			sum += v * v
 		}
+		// The mean square of the samples; the last hop may be shorter than the others.
 		out = append(out, float64(sum/max(int64(n)/2, 1)))
 	}
 

@@ -37,12 +37,9 @@ func FFmpeg(box Box) Convert {
 
 		out, err := box.Run(ctx, c)
 		if exceeded, ok := errors.AsType[*sandbox.LimitError](err); ok {
-			return fault.Errorf(
-				fault.ContentTooComplex,
-				"the recording cannot be converted within the limits: more %s than %s",
-				exceeded.Limit,
-				exceeded.Allowed,
-			).
+			return fault.Errorf(fault.ContentTooComplex,
+				"the recording cannot be converted within the limits: more %s than %s", exceeded.Limit,
+				exceeded.Allowed).
 				WithParam("file").WithCause(err)
 		}
 

@@ -35,6 +35,7 @@ func Join(pieces []Piece, timed bool) inference.Transcript {
 
 		for _, s := range segments {
 			s.ID = len(whole.Segments)
+			// Seek is in hundredths of a second.
 			s.Seek += int(math.Round(p.Start * 100))
 			s.Start, s.End = p.recordingTime(s.Start), p.recordingTime(s.End)
 			whole.Segments = append(whole.Segments, s)

@@ -115,6 +115,7 @@ func readFormat(r io.ReaderAt, at, length int64) (p pcm, ok bool) {
 	}
 
 	tag := binary.LittleEndian.Uint16(b)
+	// The extensible format has the real tag at the beginning of its sub-format, a GUID.
 	if tag == tagExtensible && len(b) == 26 {
 		tag = binary.LittleEndian.Uint16(b[24:])
 	}

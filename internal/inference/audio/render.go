@@ -136,6 +136,7 @@ func subtitles(t inference.Transcript, decimalMark string, number func(n int) st
 		}
 		n++
 
+		// Only WebVTT has markup in the text of a cue.
 		if head != "" {
 			text = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 		}

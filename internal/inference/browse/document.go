@@ -192,6 +192,7 @@ func collectFacts(root *html.Node) (f facts) {
 				f.title = n.FirstChild.Data
 			}
 		case atom.Base:
+			// The first <base> counts, as in browsers.
 			if f.base == "" {
 				f.base = attr(n, "href")
 			}

@@ -195,6 +195,7 @@ func readFeed(body []byte) ([]inference.SearchResult, error) {
 		}
 
 		for _, l := range e.Links {
+			// The alternate link leads to the page itself; others may lead to its comments or to the feed.
 			if r.URL == "" || l.Rel == "alternate" {
 				r.URL = l.Href
 			}

@@ -72,6 +72,7 @@ func (p *page) view(cursor, loc, num int) (text string, last int) {
 	for i := loc; i < len(p.lines); i++ {
 		line := fmt.Sprintf("L%d: %s\n", i, p.lines[i])
 
+		// The first line is always shown, so that a long line does not stop the model.
 		full := num > 0 && i-loc == num || num <= 0 && budget <= 0
 		if i > loc && (full || body.Len()+len(line) > maxView) {
 			break

@@ -162,6 +162,7 @@ func (s *sites) readRobots(ctx context.Context, u *url.URL, target *site) {
 	}
 	target.read, target.rules = time.Now(), ""
 
+	// Every status but 2xx and 5xx means that there are no rules.
 	target.failed = err != nil || resp.StatusCode/100 == 5
 	if resp.StatusCode/100 == 2 {
 		target.rules = string(body)

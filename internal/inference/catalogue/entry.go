@@ -168,10 +168,8 @@ func checkAudio(a *inference.Audio) (string, error) {
 	}
 
 	if a.Parallel < 0 || a.Parallel > 16 {
-		return "parallel", fmt.Errorf(
-			"%d is not allowed; 1 to 16 pieces of a recording may be sent at a time",
-			a.Parallel,
-		)
+		return "parallel", fmt.Errorf("%d is not allowed; 1 to 16 pieces of a recording may be sent at a time",
+			a.Parallel)
 	}
 
 	return "", nil

@@ -75,6 +75,7 @@ func (g *Gateway) Speak(ctx context.Context, r *inference.Speech, emit func(*inf
 		result.err = engine.Speak(ctx, r, func(s *inference.Sound) error {
 			watch.recordAnswer()
 
+			// After the first piece no other upstream is tried: it would begin the speech again.
 			result.emitted = true
 			err := emit(s)
 			result.callerFailed = err != nil

@@ -61,6 +61,7 @@ func (c *calls) push(raw inference.RawToolDelta) (inference.ToolDelta, bool) {
 	}
 
 	k := c.list[at]
+	// Some servers send the id or the name only in a later piece.
 	if k.rawID == "" {
 		k.rawID = raw.ID
 	}
@@ -112,6 +113,7 @@ func (c *calls) nextDelta(at int) (_ inference.ToolDelta, ok bool) {
 	k := c.list[at]
 	dropped := c.single && at > 0
 
+	// The gateway runs the calls of built-in tools itself, so the caller does not see them.
 	public := !slices.Contains(c.builtin, k.name) && (c.unchecked || slices.Contains(c.known, k.name))
 	if c.held || k.name == "" || dropped || !public {
 		return inference.ToolDelta{}, false
@@ -292,6 +294,7 @@ func (c *calls) feedBack(r *inference.Request, wrong *wrongArguments) *inference
 	answer := inference.Message{Role: inference.Assistant}
 	var results []inference.Message
 
+	// A request must have a result for each call in it, so calls that are not wrong get one as well.
 	for at, k := range c.list {
 		id := k.rawID
 		if id == "" {

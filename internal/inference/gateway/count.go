@@ -46,6 +46,7 @@ func (g *Gateway) CountTokens(
 
 		return outcome{}
 	})
+	// Every other failure leaves the estimate as the answer.
 	if err != nil && ctx.Err() != nil {
 		return count, result, endedBy(ctx, err)
 	}

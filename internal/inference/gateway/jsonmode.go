@@ -17,6 +17,7 @@ import (
 // may correct it once, and then it is emitted as one chunk.
 func (c *completion) concludeJSON(ctx context.Context, r *inference.Request, n *normaliser) error {
 	text, err := c.checkJSON(string(n.text))
+	// An answer that was emitted, was cut off, or has siblings cannot be replaced by another one.
 	if err != nil && n.holdContent && n.finish == "stop" && r.Choices() == 1 {
 		retry := *r
 		retry.Format, retry.ToolChoice = c.request.Format, inference.ToolChoice{Mode: inference.ChooseNone}

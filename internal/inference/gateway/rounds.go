@@ -257,11 +257,13 @@ func (d *rounds) nextRound(ctx context.Context, r *inference.Request, n *normali
 
 	next.ToolChoice = afterCalls(r.ToolChoice)
 	if d.noMoreCalls = d.callsUsed() || d.doneRounds >= d.c.model.Routing.ToolRounds; d.noMoreCalls {
+		// The last result: the messages of r, the answer with the calls, and one result for each call come first.
 		parts := next.Messages[len(r.Messages)+len(calls)].Parts
 		parts[0].Text += "\n\nThis was the last call of a tool. Answer now with what you have."
 		next.ToolChoice, next.Format = inference.ToolChoice{Mode: inference.ChooseNone}, d.c.request.Format
 	}
 
+	// The limit of the request is for all rounds together.
 	if limit := d.c.request.MaxTokens; limit > 0 {
 		next.MaxTokens = limit - d.c.result.Usage.CompletionTokens
 	}

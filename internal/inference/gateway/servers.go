@@ -216,6 +216,7 @@ func (d *rounds) runApproved(ctx context.Context, r *inference.Request) error {
 			return d.remote[name].label == m.Approved.Server && d.remote[name].Name == m.Approved.Tool
 		}
 
+		// The user approved a name. The server may have removed the tool since then.
 		if at := slices.IndexFunc(d.functions, isTool); at >= 0 {
 			var err error
 

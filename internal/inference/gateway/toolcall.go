@@ -107,6 +107,7 @@ func (d *rounds) emitCall(e inference.ExecutedTool) (string, error) {
 // only when ctx has ended.
 func (d *rounds) callSession(ctx context.Context, call inference.BuiltinCall) (inference.ToolResult, error) {
 	limit := d.timeLeft
+	// The first call also waits for a worker, which does not count as time of the tools.
 	if !d.begun {
 		limit += inference.ToolWait + toolWaitMargin
 	}

@@ -46,6 +46,7 @@ func usageOf(r *inference.Request, answers []*normaliser, times callTimes, promp
 	}
 
 	u.QueueTime, u.PromptTime, u.CompletionTime = raw.QueueTime, raw.PromptTime, raw.CompletionTime
+	// An upstream without times is timed here: until its first delta, and from there to its last one.
 	if u.PromptTime == 0 && !times.first.IsZero() {
 		u.PromptTime = times.first.Sub(times.begun).Seconds()
 	}

@@ -147,6 +147,7 @@ func (g *Gateway) inBatches(
 					return outcome{err: err}
 				}
 
+				// Some servers send no usage.
 				used := inference.Usage{PromptTokens: answer.tokens}
 				if used.PromptTokens == 0 {
 					used.PromptTokens, used.EstimatedTokens = answer.estimate, answer.estimate

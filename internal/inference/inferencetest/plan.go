@@ -47,6 +47,7 @@ func (c *call) followPlan() {
 		case "length":
 			finish = what
 		default:
+			// The arguments are sent in two pieces, as real servers do.
 			half := len(text) / 2
 			id := fmt.Sprintf("call_%d_%d", round, calls)
 			c.sendDelta(

@@ -134,6 +134,7 @@ func (m *Meter) Query(ctx context.Context, q Query) ([]Usage, error) {
 				sums[group] = &Usage{Key: group.Key, Model: group.Model, Day: group.Day}
 			}
 
+			// Counters of a newer version are skipped.
 			if counter := sums[group].counters()[parts[2]]; counter != nil {
 				*counter += n
 			}

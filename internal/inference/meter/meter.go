@@ -194,6 +194,7 @@ func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens in
 		}
 
 		return grant, nil
+	// The script numbers the limit of concurrency after the dimensions.
 	case refused > len(dimensions):
 		return nil, &Exceeded{
 			Dimension: Concurrency,
@@ -212,6 +213,7 @@ func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens in
 	level := levels[refused-1]
 
 	e.Used = e.Limit - int(level)
+	// A request above the whole limit never fits, so it gets no time to wait.
 	if !e.TooLarge() {
 		e.After = refill(float64(e.Requested)-level, e.Limit, d)
 	}

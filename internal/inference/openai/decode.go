@@ -144,6 +144,7 @@ func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
 		d.deltas = append(d.deltas, delta)
 		return d.deltas, nil
 	}
+	// Decoding into reused memory would keep fields of the last chunk that this one does not have.
 	clear(d.chunk.Choices)
 	d.chunk = chunk{Choices: d.chunk.Choices[:0]}
 

@@ -67,6 +67,7 @@ func cutVectors(b []byte) (short []byte, cut []json.RawMessage) {
 		short = append(append(short, before...), vectorKey...)
 		b = value
 
+		// A vector as a list of numbers stays in the text.
 		if len(value) == 0 || value[0] != '"' {
 			continue
 		}
@@ -110,6 +111,7 @@ func readVector(value json.RawMessage) (v inference.Vector, err error) {
 	}
 
 	for _, f := range numbers {
+		// JSON has no such numbers, but base64 can hold them.
 		if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
 			return "", upstream.Unreadable("a vector has a number that is not finite")
 		}

@@ -196,6 +196,7 @@ func newBody(u inference.Upstream, m *inference.Model, r *inference.Request) *bo
 
 // message returns a message in the form of the engine.
 func (e engine) message(m inference.Message) message {
+	// The chat API has no field for a failed call.
 	if m.Failed {
 		m.Parts = append([]inference.Part{{Text: "Error:"}}, m.Parts...)
 	}

@@ -24,6 +24,7 @@ func (c *Client) Relay(ctx context.Context, r *inference.Relay) (*inference.Rela
 	if err != nil {
 		return nil, err
 	}
+	// The gateway may send r to another upstream, which has another name for the model.
 	fields := maps.Clone(r.Fields)
 	fields["model"] = model
 

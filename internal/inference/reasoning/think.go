@@ -47,6 +47,7 @@ func (t *thinkSplitter) step(out *Pieces) bool {
 			return true
 		}
 
+		// The text may be the beginning of the tag, so it is held until more has arrived.
 		if strings.HasPrefix(OpenTag, lead) {
 			return false
 		}

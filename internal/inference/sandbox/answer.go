@@ -85,6 +85,7 @@ func (a answer) result(note string) inference.ToolResult {
 		tail = text + "\n" + tail
 	}
 
+	// The output gets the bytes that the notes and the value of the last expression leave.
 	out := shorten(clean(string(a.output)), maxText-len(note)-len(tail)-1)
 	if out != "" && tail != "" && !strings.HasSuffix(out, "\n") {
 		out += "\n"

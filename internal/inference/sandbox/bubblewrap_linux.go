@@ -153,6 +153,7 @@ func findProgram(name string) (string, error) {
 			return "", fmt.Errorf("sandbox: %w", err)
 		}
 
+		// The sandbox mounts only some folders. A link that leads out of them would be broken there.
 		real, err := filepath.EvalSymlinks(p)
 		if err != nil {
 			return "", fmt.Errorf("sandbox: %w", err)

@@ -279,6 +279,7 @@ var errFrame = errors.New("no frame")
 
 // readAnswer reads the answer to a cell. It skips answers to other cells, which earlier code may have forged.
 func (in *interpreter) readAnswer(cell int) (answer, error) {
+	// Code could write answers to other cells without end.
 	for range 100 {
 		var head [4]byte
 		if _, err := io.ReadFull(in.answers, head[:]); err != nil {

@@ -222,6 +222,7 @@ func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, e
 		return inference.ToolResult{}, context.Cause(ctx)
 	}
 
+	// Memory is reserved after the place for a cell, so a session that waits for a place takes no memory from others.
 	if err := s.pool.budget.reserve(ctx, s, s.pool.opt.share()); err != nil {
 		s.pool.budget.releaseTo(s, s.held)
 		return inference.ToolResult{}, err

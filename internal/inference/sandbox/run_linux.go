@@ -212,6 +212,7 @@ func collect(dir *os.File, limit int64) ([]File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("sandbox: read the outputs: %w", err)
 		}
+		// limit is for all files together.
 		files, limit = append(files, File{Name: name, Data: data}), limit-int64(len(data))
 	}
 

@@ -89,6 +89,7 @@ func (s *session) List(ctx context.Context) ([]inference.ServerTool, error) {
 	var tools []inference.ServerTool
 	params, size := &sdk.ListToolsParams{}, 0
 
+	// A server could return cursors without end.
 	for range maxPages {
 		page, err := s.conn.ListTools(ctx, params)
 		if err != nil {
@@ -151,6 +152,7 @@ func (s *session) choose(all []inference.ServerTool) ([]inference.ServerTool, er
 	var chosen []inference.ServerTool
 
 	for i, t := range all {
+		// A name that two tools share does not say which of them a call means.
 		if slices.Contains(names[:i], t.Name) {
 			return nil, s.failedf("it lists two tools %q", input.Cut(t.Name, 64))
 		}

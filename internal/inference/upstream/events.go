@@ -55,6 +55,7 @@ func (e *EventReader) Next() ([]byte, error) {
 			}
 		}
 
+		// The server closed the stream without an empty line after its last event.
 		if errors.Is(err, io.EOF) && hasData {
 			return e.data, nil
 		}

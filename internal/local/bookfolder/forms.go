@@ -85,6 +85,7 @@ func (r *reader) quartoChapters(items []any, appendix bool, level int) {
 	for _, item := range items {
 		switch item := item.(type) {
 		case string:
+			// Quarto allows a line of dashes as a separator.
 			if !strings.HasPrefix(item, "---") {
 				r.addChapter(item, Entry{Appendix: appendix})
 			}

@@ -116,6 +116,7 @@ func newDrawing(m Metric, runs []Run) drawing {
 		return tenth(plotLeft + 10 + (plotRight-plotLeft-20)*float64(i)/float64(n-1))
 	}
 
+	// The factor allows for rounding, so that the top line is drawn.
 	for v := 0.0; v <= axis.top*1.001; v += axis.step {
 		d.Lines = append(d.Lines, gridLine{y(v), m.Format(v)})
 	}

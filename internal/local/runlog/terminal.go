@@ -50,6 +50,7 @@ func Terminal(m Metric, runs []Run, width int, color bool) string {
 		var line strings.Builder
 
 		for _, v := range bars {
+			// The height of the bar in this row, counted from the row's lower edge.
 			block := eighths(v/axis.top*chartRows - float64(chartRows-1-row))
 			line.WriteString(strings.Repeat(block, wide) + strings.Repeat(" ", gap))
 		}

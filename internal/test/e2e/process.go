@@ -79,6 +79,7 @@ func Run(t testing.TB, command string, env map[string]string) *Process {
 	p := &Process{t: t, listen: make(chan string, 1), ended: make(chan struct{})}
 	p.cmd = exec.Command(Binary(t), strings.Fields(command)...)
 
+	// Settings of the machine must not change the test.
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LOG_FORMAT=json"}
 	for k, v := range env {
 		p.cmd.Env = append(p.cmd.Env, k+"="+v)

@@ -242,6 +242,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 	_, before := r.delivered[e.ID]
 	if !before {
+		// Each seventh job's first delivery fails, so that the sender must repeat it.
 		if r.seen++; r.seen%7 == 0 {
 			e.Code = http.StatusServiceUnavailable
 		}

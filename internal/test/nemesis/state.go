@@ -282,6 +282,7 @@ func (f *fleet) recoveries(l *load, id string) (found []Entry) {
 		job.Events,
 		func(e presswork.Event) bool { return !strings.HasSuffix(e.Message, " has begun") },
 	)
+	// Run i ended with the death of its worker if the worker died between the beginnings of runs i and i+1.
 	for i := range job.Workers[:max(0, min(len(job.Workers), len(began))-1)] {
 		for _, n := range f.nodes[apis:] {
 			for _, d := range n.deaths {

@@ -119,6 +119,7 @@ func (d *Description) Check(method, target string, answer *http.Response, body [
 
 // find returns the template of a path and its item. If several match, it takes the one with the most literal segments.
 func (d *Description) find(path string) (template string, item map[string]any) {
+	// The description lists these routes once, below /v1.
 	path = strings.Replace(path, "/openai/v1/", "/v1/", 1)
 
 	segments, best := strings.Split(path, "/"), -1

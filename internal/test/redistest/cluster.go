@@ -65,6 +65,7 @@ func StartReplicatedCluster(t testing.TB, dir string) *Cluster {
 		if err := os.Mkdir(own, 0o700); err != nil {
 			t.Fatal(err)
 		}
+		// With the factor 0, a replica is promoted however long it was without its primary.
 		c.add(t, "--cluster-node-timeout", "5000", "--cluster-replica-validity-factor", "0", "--dir", own)
 	}
 

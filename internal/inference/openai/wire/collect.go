@@ -183,6 +183,7 @@ func (c *collected) appendCalls(dst []byte, h *Head) []byte {
 		dst = append(jsonbody.AppendString(append(dst, `{"id":`...), call.ID), `,"type":"function","function":`...)
 		dst = append(appendFunction(dst, call), `},`...)
 	}
+	// It replaces the last comma.
 	dst[len(dst)-1] = ']'
 
 	return dst

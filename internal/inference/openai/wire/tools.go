@@ -54,6 +54,7 @@ func (p *parser) readTools(r *inference.Request) {
 	p.readToolChoice(r)
 
 	r.ParallelToolCalls = p.Boolean("parallel_tool_calls")
+	// The older form has room for one call only.
 	if r.LegacyFunctions {
 		r.ParallelToolCalls = new(false)
 	}

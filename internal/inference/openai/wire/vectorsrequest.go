@@ -54,6 +54,7 @@ func readInputs(o jsonbody.Object, r *inference.Embedding) {
 		r.Tokens = make([][]int32, 1)
 		err = json.Unmarshal(value, &r.Tokens[0])
 	default:
+		// Pointers tell null, which is not allowed, from an empty text.
 		var texts []*string
 		err = json.Unmarshal(value, &texts)
 		r.Texts = readTexts(o, "input", texts)

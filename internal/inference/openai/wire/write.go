@@ -202,6 +202,7 @@ func (w *Writer) appendDelta(dst []byte, c *inference.Chunk) []byte {
 		dst = append(append(dst, c.Extra[1:len(c.Extra)-1]...), ',')
 	}
 
+	// Each field above has written a comma after it.
 	if dst[len(dst)-1] == ',' {
 		dst = dst[:len(dst)-1]
 	}

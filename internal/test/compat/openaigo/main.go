@@ -71,6 +71,7 @@ func main() {
 			r := row{Case: id, OK: true}
 			func() {
 				defer func() {
+					// Checks of the cases panic.
 					if p := recover(); p != nil {
 						r.OK, r.Error = false, fmt.Sprint(p)
 					}
