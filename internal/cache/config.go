@@ -183,7 +183,7 @@ func seconds(text string) (time.Duration, error) {
 type configFile struct {
 	Backend string                 `json:"backend_type"`
 	Path    string                 `json:"base_path"`
-	TTL     map[string]json.Number `json:"ttl"`
+	TTL     map[string]json.Number `json:"ttl"` // in seconds, by kind
 	MaxSize string                 `json:"max_size"`
 }
 

@@ -50,7 +50,7 @@ type totals struct {
 type fileEntry struct {
 	Version int             `json:"version"`
 	Made    time.Time       `json:"made"`
-	TTL     time.Duration   `json:"ttl"`
+	TTL     time.Duration   `json:"ttl"` // in nanoseconds
 	Value   json.RawMessage `json:"value"`
 }
 
@@ -242,8 +242,8 @@ func (f *File) removeEntry(path string) {
 type found struct {
 	path string
 	kind Kind
-	size int64
-	used time.Time
+	size int64     // of the file, in bytes
+	used time.Time // the last use, by the time of the file
 }
 
 // walk lists the entries. It skips files that are deleted during the walk, and files that cannot be entries, because

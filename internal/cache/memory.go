@@ -31,7 +31,7 @@ type memoryEntry struct {
 	entryKey
 	value json.RawMessage
 	made  time.Time
-	ttl   time.Duration
+	ttl   time.Duration // when it was made; a shorter ttl of the options applies as well
 }
 
 // NewMemory returns an empty cache.

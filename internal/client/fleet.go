@@ -52,7 +52,7 @@ const (
 )
 
 // Fleet returns the state of the server, within ten seconds. The key must be an admin's. The addresses of artifacts
-// have no tokens.
+// have no tokens. Errors name the server and say what it answered.
 func (s *Server) Fleet(ctx context.Context) (now Fleet, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, fleetTimeout,
 		fmt.Errorf("%s did not answer within %s", s.shown, fleetTimeout))

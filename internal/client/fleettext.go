@@ -11,7 +11,7 @@ import (
 	"presswork/tasks"
 )
 
-// Write prints the queues, the workers and the jobs as tables.
+// Write prints the queues, the workers and the jobs as tables. Errors: those of w.
 func (f Fleet) Write(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "presswork  %s  %d open, %s, %s\n\n", f.At.Local().Format(time.DateTime), f.Open,

@@ -64,7 +64,7 @@ func RedactURLs(list string) string {
 	return strings.Join(parts, ",")
 }
 
-// WriteMarkdown prints docs/configuration.md.
+// WriteMarkdown prints docs/configuration.md. Errors: those of w.
 func WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("# Configuration\n\n" +

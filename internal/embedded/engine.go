@@ -163,7 +163,7 @@ func (e *Engine) spawn() (*child, error) {
 	return launch(cmd, e.Log)
 }
 
-// Stop ends the engine. It kills the engine when ctx ends.
+// Stop ends the engine. It kills the engine when ctx ends. The error is always nil.
 func (e *Engine) Stop(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

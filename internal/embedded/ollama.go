@@ -101,7 +101,7 @@ func (o *Ollama) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the child that Start has started, if any.
+// Stop ends the child that Start has started, if any. It kills the child when ctx ends. The error is always nil.
 func (o *Ollama) Stop(ctx context.Context) error {
 	if o.child != nil {
 		o.child.end(ctx)

@@ -80,7 +80,8 @@ func (r *Redis) URL() string {
 }
 
 // Start locks the data directory and starts the server. It waits for a predecessor until ctx ends, and returns
-// when the server has loaded its data and answers.
+// when the server has loaded its data and answers. The error says why the server did not start, or that another
+// Presswork uses the directory.
 func (r *Redis) Start(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,7 +139,8 @@ func (r *Redis) startFirst(ctx context.Context, lock *os.File) (*child, error) {
 	return c, nil
 }
 
-// Stop ends the server, which saves its data first. It kills the server when ctx ends.
+// Stop ends the server, which saves its data first. If ctx ends before that, Stop kills the server and returns an
+// error.
 func (r *Redis) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

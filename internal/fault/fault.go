@@ -121,7 +121,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s", e.Code, e.Message)
 }
 
-// Unwrap returns the private cause.
+// Unwrap returns the private cause, or nil.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // ErrUnfit is in the chain of an error that this machine causes, not the job. Another machine may succeed.

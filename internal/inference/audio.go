@@ -67,9 +67,11 @@ type Transcript struct {
 
 // Segment is a sentence or a piece of one.
 type Segment struct {
+	// ID counts from 0.
 	ID int `json:"id"`
 	// Seek is where the engine's window began, in hundredths of a second.
-	Seek  int     `json:"seek"`
+	Seek int `json:"seek"`
+	// Start and End are seconds from the start of the recording.
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
 	Text  string  `json:"text"`
@@ -92,6 +94,7 @@ type Word struct {
 
 // Speech is a request to speak a text. It goes through the queue as JSON.
 type Speech struct {
+	// Owner is as in Request. Input is the text. Voice is a name that the engine knows.
 	Model string `json:"model"`
 	Owner string `json:"owner,omitempty"`
 	Input string `json:"input"`

@@ -71,8 +71,9 @@ type ToolResult struct {
 
 // SearchResult is one hit of a search.
 type SearchResult struct {
-	Title   string `json:"title"`
-	URL     string `json:"url"`
+	Title string `json:"title"`
+	URL   string `json:"url"`
+	// Content is a passage of the page, or its description.
 	Content string `json:"content"`
 	// Score is that of the search engine, greater is better; 0 if it has none.
 	Score float64 `json:"score"`

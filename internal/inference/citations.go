@@ -9,6 +9,7 @@ import (
 
 // Origin is the source of lines in a view. A model cites them as 【Cursor†L3】 or 【Cursor†L3-L5】.
 type Origin struct {
+	// Cursor is the number of the view in its session.
 	Cursor int `json:"cursor"`
 	// First and Last are lines of the view, both included.
 	First int    `json:"first"`

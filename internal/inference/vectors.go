@@ -47,6 +47,7 @@ type Batches struct {
 
 // Embedding is a request for the vectors of texts. It goes through the queue as JSON.
 type Embedding struct {
+	// Owner is as in Request.
 	Model string `json:"model"`
 	Owner string `json:"owner,omitempty"`
 	// Texts are the inputs. A caller that has tokens sends Tokens instead, whose ids are those of the model.
@@ -129,6 +130,7 @@ func (v Vector) Numbers() ([]float32, error) {
 
 // Reranking is a request to rank documents by their relevance for a query. It goes through the queue as JSON.
 type Reranking struct {
+	// Owner is as in Request. Documents have at most MaxDocuments texts.
 	Model     string   `json:"model"`
 	Owner     string   `json:"owner,omitempty"`
 	Query     string   `json:"query"`

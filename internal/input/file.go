@@ -27,7 +27,8 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return ReadOpened(f, limit)
 }
 
-// ReadOpened is ReadFile for a file that was opened with OpenFlags. It does not close the file.
+// ReadOpened is ReadFile for a file that was opened with OpenFlags. It does not close the file. Errors: those of
+// ReadFile.
 func ReadOpened(f *os.File, limit int64) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {

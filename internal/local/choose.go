@@ -83,7 +83,7 @@ func (c *Converter) Analyze(ctx context.Context, path string) (recommend.Result,
 	return c.AnalyzeText(ctx, content)
 }
 
-// AnalyzeText is Analyze for the text of a document.
+// AnalyzeText is Analyze for the text of a document. The error is the cause of ctx.
 func (c *Converter) AnalyzeText(ctx context.Context, content []byte) (recommend.Result, error) {
 	return c.o.Recommender.Recommend(ctx, "", content, c.catalogue.List(), c.o.Preference)
 }

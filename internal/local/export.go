@@ -86,7 +86,8 @@ func Export(ctx context.Context, page WebPage, o ExportOptions) (out Output, err
 	return Output{Input: page.URL, Path: page.Output, Pages: pages, Bytes: len(data), Elapsed: time.Since(began)}, nil
 }
 
-// Visit is Export without writing the result. pages is 0 for a picture.
+// Visit is Export without writing the result. pages is 0 for a picture. Errors: chromium.ErrNotFound, those of
+// chromium.Exporter, ThemeNotFound.
 func Visit(ctx context.Context, page WebPage, o ExportOptions) (data []byte, pages int, err error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if _, err := chromium.Find(o.Browser); err != nil {

@@ -75,7 +75,7 @@ type Converter struct {
 	browser   *chromium.Browser // nil for HTML until a diagram is drawn
 	launch    sync.Mutex        // guards browser for HTML
 	diagrams  *diagram.Renderer
-	allowed   []allowedDir
+	allowed   []allowedDir // of Options.Allow
 	roots     []allowedDir // of Options.Roots
 	catalogue *themes.Catalogue
 	engine    *document.Converter
@@ -155,7 +155,8 @@ func (c *Converter) CheckTheme(name string) error {
 	return err
 }
 
-// Close ends the browser. No conversion may run at the same time. A second call does nothing.
+// Close ends the browser. No conversion may run at the same time. A second call does nothing. Errors: those of
+// closing folders and of ending the browser.
 func (c *Converter) Close() error {
 	err := c.closeDirs()
 	if c.browser != nil {

@@ -53,7 +53,7 @@ func Plan(paths []string, output, ext string) ([]Input, error) {
 	return inputs, nil
 }
 
-// PlanMerged is Plan for inputs with one result, which is named after the first.
+// PlanMerged is Plan for inputs with one result, which is named after the first. Errors: those of Plan.
 func PlanMerged(paths []string, output, ext string) (Input, error) {
 	inputs, err := Plan(paths[:min(len(paths), 1)], output, ext)
 	if err != nil {

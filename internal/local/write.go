@@ -69,7 +69,8 @@ func writeWaiting(ctx context.Context, path string, write func() error) error {
 	return err
 }
 
-// Waiting returns the result of do, or the cause of ctx if ctx ends first. do then continues in the background.
+// Waiting returns the result of do, or the cause of ctx if ctx ends first. do then continues in the background: a read
+// or write of a pipe cannot be ended.
 func Waiting[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

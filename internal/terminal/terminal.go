@@ -53,6 +53,7 @@ func (p plain) Write(b []byte) (int, error) {
 }
 
 // Table writes rows in columns. head and each row separate their columns with tabs. Control characters are dropped.
+// Errors: those of w.
 func Table(w io.Writer, head string, rows func(io.Writer)) error {
 	t := tabwriter.NewWriter(Plain(w), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, head)

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/input"
 )
 
-// Known rejects an unknown command and suggests a similar one.
+// Known rejects an unknown command and suggests a similar one. The error is one of usage.
 func Known(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -26,7 +26,7 @@ func Known(cmd *cobra.Command, args []string) error {
 		cmd.CommandPath()))
 }
 
-// NoArgs rejects arguments of a command that takes only flags.
+// NoArgs rejects arguments of a command that takes only flags. The error is one of usage.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -49,7 +49,7 @@ func NewLogger(w io.Writer, cfg config.Config) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, opts))
 }
 
-// Encode prints v as indented JSON.
+// Encode prints v as indented JSON. Errors: those of standard output.
 func (p *Program) Encode(v any) error {
 	enc := json.NewEncoder(p.Stdout)
 	enc.SetIndent("", "  ")
@@ -63,7 +63,7 @@ func (p *Program) Live(w io.Writer) bool { return terminal.Is(w) && p.Getenv("TE
 // Painter colours standard output. It is nil when colours are off.
 func (p *Program) Painter() terminal.Painter { return terminal.NewPainter(p.Getenv, p.Stdout) }
 
-// Table prints rows of tab-separated cells in aligned columns.
+// Table prints rows of tab-separated cells in aligned columns. Errors: those of standard output.
 func (p *Program) Table(head string, rows func(io.Writer)) error {
 	return terminal.Table(p.Stdout, head, rows)
 }

@@ -24,7 +24,7 @@ func (s *ServerFlags) Add(f *pflag.FlagSet) {
 	f.StringVar(&s.key, "key", "", "API `KEY` (default PRESSWORK_API_KEY)")
 }
 
-// Open returns a client of the server.
+// Open returns a client of the server. It sends no request. An invalid address is an error of usage.
 func (s *ServerFlags) Open(getenv func(string) string) (*client.Server, error) {
 	server, err := client.New(s.address, cmp.Or(s.key, getenv("PRESSWORK_API_KEY")))
 	if err != nil {
@@ -83,7 +83,8 @@ func ThemesFolder(flag string, cfg config.Config) (string, error) {
 	return flag, nil
 }
 
-// PasswordIn returns the first line of the file that a flag names.
+// PasswordIn returns the first line of the file that a flag names. The error, for an empty line as well, names the
+// flag.
 func PasswordIn(flag, path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

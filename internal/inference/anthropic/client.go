@@ -21,6 +21,7 @@ type Client struct {
 }
 
 // New returns a client for an upstream of the kind inference.Anthropic. It connects on the first request.
+// The error is about another kind.
 func New(u inference.Upstream) (inference.Engine, error) {
 	if u.Kind != inference.Anthropic {
 		return nil, errors.New("the kind of upstream is " + u.Kind + "; allowed: " + inference.Anthropic)
@@ -120,7 +121,8 @@ func (c *Client) post(ctx context.Context, path string, payload []byte, betas []
 	return resp, nil
 }
 
-// Models returns the ids that the upstream serves. It reads one page of at most 1000 ids.
+// Models returns the ids that the upstream serves. It reads one page of at most 1000 ids. Errors are *inference.Error
+// or the cause of ctx.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
 	return c.conn.Models(ctx, "/models?limit=1000")
 }

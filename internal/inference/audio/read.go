@@ -97,7 +97,7 @@ type Part struct {
 	Open func() io.Reader
 }
 
-// Close deletes converted data.
+// Close deletes converted data. Parts must not be read after it. The error is that of closing the file.
 func (r *Recording) Close() error {
 	if r.converted == nil {
 		return nil

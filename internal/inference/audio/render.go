@@ -59,6 +59,7 @@ type usage struct {
 }
 
 // Render writes a transcript in the wire format of the inference API (OpenAI: audio/transcriptions; Groq: x_groq).
+// The JSON formats fail only for a number that is not finite.
 func Render(t inference.Transcript, f Form) ([]byte, error) {
 	text := strings.TrimSpace(t.Text)
 	switch f.Format {

@@ -31,6 +31,7 @@ type Client struct {
 }
 
 // New returns a client for an upstream of a kind in the table of engines.go. It connects on the first request.
+// The error is about an unknown kind.
 func New(u inference.Upstream) (inference.Engine, error) {
 	if _, known := engines[u.Kind]; !known {
 		return nil, errors.New("unknown kind of upstream " + u.Kind)

@@ -9,7 +9,8 @@ import (
 	"presswork/internal/inference"
 )
 
-// body is a request in the form for upstreams (OpenAI: chat/completions).
+// body is a request in the form for upstreams (OpenAI: chat/completions). It has one of the two fields for the longest
+// answer, and those fields for reasoning that the engine knows: see engines.go.
 type body struct {
 	Model               string          `json:"model"`
 	Messages            []message       `json:"messages"`

@@ -25,9 +25,9 @@ const (
 // written it in place of the harness.
 type answer struct {
 	Failed   bool     `json:"failed"`
-	Text     string   `json:"text"`
-	Pictures []string `json:"pictures"`
-	LeftOut  int      `json:"left_out"`
+	Text     string   `json:"text"`     // the value of the last expression
+	Pictures []string `json:"pictures"` // PNG in base64
+	LeftOut  int      `json:"left_out"` // how many pictures the harness did not send
 
 	output []byte // stdout and stderr as they came
 	// interrupted is the reason of an interruption, or "". ended reports that the interpreter has ended, and endReason

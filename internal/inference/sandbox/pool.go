@@ -69,8 +69,8 @@ type Pool struct {
 	// grace is how long interrupted code may take to end, and how long an interpreter without an answer may take to
 	// exit.
 	grace   time.Duration
-	cells   chan struct{} // holds one value for each running cell
-	waiting chan *interpreter
+	cells   chan struct{}     // holds one value for each running cell
+	waiting chan *interpreter // unbuffered; keepReady holds an interpreter until someone takes it
 	budget  budget
 
 	mu    sync.Mutex
@@ -116,7 +116,7 @@ func (p *Pool) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the waiting interpreters. It does not close sessions; their callers must.
+// Stop ends the waiting interpreters. It does not close sessions; their callers must. The error is always nil.
 func (p *Pool) Stop(context.Context) error {
 	p.stop()
 	p.filling.Wait()
@@ -268,7 +268,7 @@ func (s *Session) endInterpreter() {
 	s.pool.budget.releaseTo(s, 0)
 }
 
-// Close ends the interpreter and all its processes. A second call does nothing.
+// Close ends the interpreter and all its processes. A second call does nothing. The error is always nil.
 func (s *Session) Close() error {
 	s.closed = true
 	s.pool.budget.removeIdle(s)

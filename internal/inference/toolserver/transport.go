@@ -19,8 +19,8 @@ const closeTimeout = time.Second
 // transport adds the headers of a server to requests for it, and bounds its answers.
 type transport struct {
 	next    http.RoundTripper
-	origin  *url.URL
-	headers map[string]string
+	origin  *url.URL          // only its scheme and host get the headers
+	headers map[string]string // may hold credentials
 
 	mu sync.Mutex
 	// limit is the largest answer, in bytes.
@@ -110,7 +110,7 @@ func (t *transport) lastFailure() error {
 type body struct {
 	io.ReadCloser
 	t           *transport
-	left, limit int64
+	left, limit int64 // in bytes
 	cancel      func()
 }
 

@@ -150,8 +150,8 @@ func (s reportedError) tooLong() bool {
 type errorObject struct {
 	Error            json.RawMessage `json:"error"`
 	Message          string          `json:"message"`
-	Detail           string          `json:"detail"`
-	Code             any             `json:"code"` // a word, or an HTTP status
+	Detail           string          `json:"detail"` // the message of servers that are written with FastAPI
+	Code             any             `json:"code"`   // a word, or an HTTP status
 	Type             string          `json:"type"`
 	Param            string          `json:"param"`
 	FailedGeneration string          `json:"failed_generation"`

@@ -24,11 +24,11 @@ import (
 type Server struct {
 	http  *http.Server
 	host  string // with its port
-	token string
+	token string // the secret part of the path
 	end   context.CancelFunc
 
 	mu   sync.Mutex
-	html string
+	html string // the page that is shown
 	// problem is the reason why the newest text has no page, or "".
 	problem string
 	// changed is closed when html or problem changes.
@@ -54,7 +54,7 @@ func Start(ctx context.Context) (*Server, error) {
 	return s, nil
 }
 
-// Stop ends the server and all open event streams.
+// Stop ends the server and all open event streams. It waits for other requests until ctx ends, which is then the error.
 func (s *Server) Stop(ctx context.Context) error {
 	s.end()
 	return s.http.Shutdown(ctx)

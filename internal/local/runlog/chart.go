@@ -62,10 +62,10 @@ type tick struct {
 // fact is a line of the chart's legend.
 type fact struct{ Name, Value string }
 
-// WriteSVG draws a metric as a self-contained picture.
+// WriteSVG draws a metric as a self-contained picture. Errors: those of w.
 func WriteSVG(w io.Writer, m Metric, runs []Run) error { return draw(w, m, runs, false) }
 
-// WriteHTML draws a metric as a self-contained page.
+// WriteHTML draws a metric as a self-contained page. Errors: those of w.
 func WriteHTML(w io.Writer, m Metric, runs []Run) error { return draw(w, m, runs, true) }
 
 // draw writes the chart as SVG, or as an HTML page around it.

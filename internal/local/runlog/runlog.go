@@ -17,11 +17,12 @@ import (
 	"time"
 )
 
-// Run is one run of the converter. Times are in milliseconds and are means over its documents.
+// Run is one run of the converter. Times are in milliseconds and are means over its documents. Pages and Bytes are sums
+// over its results.
 type Run struct {
 	// Version is that of this format, 1.
 	Version   int       `json:"v"`
-	At        time.Time `json:"at"`
+	At        time.Time `json:"at"` // the end of the run
 	Documents int       `json:"documents"`
 	Failures  int       `json:"failures"`
 	Pages     int       `json:"pages"`

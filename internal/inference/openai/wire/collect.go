@@ -20,7 +20,7 @@ type Collector struct {
 type collected struct {
 	content, reasoning []byte
 	calls              []inference.ToolDelta
-	arguments          [][]byte
+	arguments          [][]byte                 // of each call
 	executed           []inference.ExecutedTool // built-in calls
 	extra, logprobs    []json.RawMessage
 	finish             string
