@@ -185,13 +185,9 @@ func TestPrintsShareNoState(t *testing.T) {
 		t.Errorf("text of the first page %q, want none", got)
 	}
 
-	out := mustPrint(
-		t,
-		b,
-		page(
-			"<p>second <script>document.body.append(document.cookie+window.name)</script><noscript>no script</noscript>",
-		),
-	)
+	out := mustPrint(t, b, page(
+		"<p>second <script>document.body.append(document.cookie+window.name)</script><noscript>no script</noscript>",
+	))
 	if got := text(t, out); got != "second no script" {
 		t.Errorf("text of the second page %q, want no state of the first", got)
 	}

@@ -135,12 +135,8 @@ func TestConnCalls(t *testing.T) {
 		return c.Call(t.Context(), "S", method, map[string]string{"html": "<b>&</b>"})
 	}
 
-	got, err := call(
-		"A",
-		`{"method":"E.one","params":{}}`,
-		`{"method":"E.two"}`,
-		`{"id":1,"result":{"x":1},"sessionId":"S"}`,
-	)
+	got, err := call("A", `{"method":"E.one","params":{}}`, `{"method":"E.two"}`,
+		`{"id":1,"result":{"x":1},"sessionId":"S"}`)
 	if err != nil || string(got) != `{"x":1}` {
 		t.Errorf("call A: got %s, %v; want the result", got, err)
 	}

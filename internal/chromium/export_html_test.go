@@ -30,7 +30,7 @@ func TestHTMLContainsChangesByScripts(t *testing.T) {
 			out, err := e.HTML(t.Context(), chromium.Visit{URL: "http://site.test:" + port + path}, o)
 			if err != nil || !strings.Contains(string(out.Data), want) || string(out.Data) == "a lie" ||
 				!strings.HasPrefix(out.ContentType, "text/html") {
-				t.Errorf("%s: %v, %.200s; want HTML with %q", path, err, out.Data, want)
+				t.Errorf("%v, %.200s; want HTML with %q", err, out.Data, want)
 			}
 
 			if path == "/moves" && out.URL != "http://site.test:"+port+"/" {

@@ -131,17 +131,14 @@ func TestFailedStartOfTheExportBrowserIsReported(t *testing.T) {
 func TestCancelledExportLeavesNothing(t *testing.T) {
 	t.Parallel()
 	requested, disconnected := make(chan struct{}), make(chan struct{})
-	port := serve(
-		t,
-		pages{
-			"/": func(_ http.ResponseWriter, r *http.Request) {
-				close(requested)
-				<-r.Context().Done()
-				close(disconnected)
-			},
-			"/ok": "<p>next",
+	port := serve(t, pages{
+		"/": func(_ http.ResponseWriter, r *http.Request) {
+			close(requested)
+			<-r.Context().Done()
+			close(disconnected)
 		},
-	)
+		"/ok": "<p>next",
+	})
 	dir := public.Dir(t)
 	e := startExporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
 		guard.Options{Allow: "127.0.0.1:" + port})
@@ -185,17 +182,12 @@ func TestContextOfTheNextExportIsCreatedAhead(t *testing.T) {
 	// visit exports a page and returns the renderer that remains.
 	visit := func(size *export.Viewport) int {
 		t.Helper()
-		mustExport(
-			t,
-			e,
-			"http://127.0.0.1:"+port,
-			export.PDFOptions{
-				VisitOptions: export.VisitOptions{
-					Viewport:          size,
-					WaitForExpression: "fetch('/look').then(r=>r.text())",
-				},
+		mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{
+			VisitOptions: export.VisitOptions{
+				Viewport:          size,
+				WaitForExpression: "fetch('/look').then(r=>r.text())",
 			},
-		)
+		})
 		var after []int
 		wait.Until(t, "one renderer is left", func() bool { after = pids(t, dir, "renderer"); return len(after) == 1 })
 

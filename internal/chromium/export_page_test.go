@@ -160,14 +160,10 @@ func TestHeadersAndCookiesAreSentToTheOriginOnly(t *testing.T) {
 	site["/"] = "<p>page</p><iframe src='" + other + "/frame'></iframe><iframe src='" + deep + "/sub'></iframe><script>" + show +
 		"window.all=Promise.all([show('own','/echo'),show('port','" + other + "/port'),show('bounced','/bounce?" + other + "/bounced'),show('name','" + other + "/name')," +
 		"new Promise(d=>{const w=new Worker(URL.createObjectURL(new Blob([`fetch('http://site.test:" + port + "/echo').then(r=>r.text()).then(postMessage)`])));w.onmessage=e=>{document.body.append('worker'+e.data);d()}})]).then(()=>true)</script>"
-	e := startExporter(
-		t,
-		chromium.ExporterOptions{},
-		guard.Options{
-			Allow:  "site.test:" + port + ",site.test:" + otherPort + ",other.test:" + port,
-			Lookup: resolveToLoopback,
-		},
-	)
+	e := startExporter(t, chromium.ExporterOptions{}, guard.Options{
+		Allow:  "site.test:" + port + ",site.test:" + otherPort + ",other.test:" + port,
+		Lookup: resolveToLoopback,
+	})
 	o := export.PDFOptions{VisitOptions: export.VisitOptions{
 		ExtraHTTPHeaders: map[string]string{"X-Token": "secret"}, UserAgent: "Tester/1",
 		Cookies:           []export.Cookie{{Name: "id", Value: "7", Domain: "site.test", HTTPOnly: new(true)}},
@@ -317,7 +313,7 @@ func TestUnreachablePages(t *testing.T) {
 			switch {
 			case tc.says == "" && err != nil,
 				tc.says != "" && (fault.CodeOf(err) != fault.PageError || !strings.Contains(err.Error(), tc.says)):
-				t.Errorf("%s: error %v, want page_error with %q, or none for an empty text", name, err, tc.says)
+				t.Errorf("error %v, want page_error with %q, or none for an empty text", err, tc.says)
 			}
 		})
 	}

@@ -18,15 +18,12 @@ import (
 func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
-	c := converter(
-		t,
-		document.Options{
-			Now: func() time.Time { return now },
-			Fetch: func(context.Context, string) ([]byte, string, error) {
-				return nil, "", fault.Errorf(fault.InvalidURL, "not there")
-			},
+	c := converter(t, document.Options{
+		Now: func() time.Time { return now },
+		Fetch: func(context.Context, string) ([]byte, string, error) {
+			return nil, "", fault.Errorf(fault.InvalidURL, "not there")
 		},
-	)
+	})
 	none := func(string) ([]byte, error) { return nil, fault.Errorf(fault.InvalidOption, "not there") }
 	plain := func() document.Document {
 		return document.Document{Content: []byte("# A\n\ntext\n"), Asset: none, Include: none}
@@ -54,14 +51,10 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 		t.Error("an equal document is composed anew")
 	}
 	others := map[string]document.Document{
-		"Content": {
-			Content: []byte("# B\n"),
-		},
-		"Theme":   {Theme: "nord"},
-		"Options": {Options: presswork.Options{NumberedHeadings: new(true)}},
-		"Output": {
-			Output: presswork.HTML,
-		},
+		"Content":  {Content: []byte("# B\n")},
+		"Theme":    {Theme: "nord"},
+		"Options":  {Options: presswork.Options{NumberedHeadings: new(true)}},
+		"Output":   {Output: presswork.HTML},
 		"Filename": {Filename: "b.md"},
 		"Path":     {Path: "a/b.md"},
 		"Parts":    {Parts: []document.Part{{Path: "b.md", Content: []byte("# C\n")}}},

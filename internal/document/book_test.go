@@ -82,15 +82,11 @@ func TestBooksAreValid(t *testing.T) {
 	}
 	rich, hostileBook := samples(t)
 	c := converter(t, document.Options{Diagrams: diagram.New(diagram.Options{Script: b.Script})})
-	data, _ := bookOf(
-		t,
-		c,
-		document.Document{
-			Content: rich,
-			Path:    "rich.md",
-			Parts:   []document.Part{{Content: hostileBook, Path: "book.md"}},
-		},
-	)
+	data, _ := bookOf(t, c, document.Document{
+		Content: rich,
+		Path:    "rich.md",
+		Parts:   []document.Part{{Content: hostileBook, Path: "book.md"}},
+	})
 	var styles bytes.Buffer
 
 	short := []byte(
@@ -122,18 +118,8 @@ func checkBook(t *testing.T, checker string, data []byte) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(
-		t.Context(),
-		"java",
-		"-XX:TieredStopAtLevel=1",
-		"-XX:+UseSerialGC",
-		"-cp",
-		filepath.Join(checker, "*"),
-		"com.adobe.epubcheck.tool.Checker",
-		path,
-		"--json",
-		"-",
-	)
+	cmd := exec.CommandContext(t.Context(), "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
+		filepath.Join(checker, "*"), "com.adobe.epubcheck.tool.Checker", path, "--json", "-")
 	out, err := cmd.Output()
 
 	begin := bytes.IndexByte(out, '{')
@@ -209,15 +195,11 @@ func TestABookHasTheThemesCover(t *testing.T) {
 	c := converter(t, document.Options{Picture: func(ctx context.Context, page printable.Page) ([]byte, error) {
 		return b.Screenshot(ctx, page, chromium.ScreenshotOptions{})
 	}})
-	_, files := bookOf(
-		t,
-		c,
-		document.Document{
-			Content: []byte("# Night train\n\ntext"),
-			Theme:   "synthwave",
-			Options: presswork.Options{Author: "Ann"},
-		},
-	)
+	_, files := bookOf(t, c, document.Document{
+		Content: []byte("# Night train\n\ntext"),
+		Theme:   "synthwave",
+		Options: presswork.Options{Author: "Ann"},
+	})
 
 	cover, err := png.Decode(bytes.NewReader(files["EPUB/cover.png"]))
 	if err != nil {
@@ -266,12 +248,10 @@ func TestABookIsTheDocument(t *testing.T) {
 		t.Error("the same document gives other bytes")
 	}
 
-	all := string(
-		bytes.Join(
-			[][]byte{files["EPUB/chapter-001.xhtml"], files["EPUB/chapter-002.xhtml"], files["EPUB/chapter-003.xhtml"]},
-			nil,
-		),
-	)
+	all := string(bytes.Join(
+		[][]byte{files["EPUB/chapter-001.xhtml"], files["EPUB/chapter-002.xhtml"], files["EPUB/chapter-003.xhtml"]},
+		nil,
+	))
 	for _, want := range []string{"<math xmlns=", `epub:type="noteref"`, "<strong>Markdown</strong>", `class="chroma`, `<table>`, `<span class="task">☑</span>`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %s", want)

@@ -59,8 +59,7 @@ func TestIndexIsComposed(t *testing.T) {
 	page := func(d document.Document) string { return compose(t, d).Page.HTML }
 
 	web := page(document.Document{Content: []byte(indexed), Output: presswork.HTML})
-	if strings.Contains(web, "data-fill") ||
-		!strings.Contains(web, `href="#toc-ix-2">2</a>`) {
+	if strings.Contains(web, "data-fill") || !strings.Contains(web, `href="#toc-ix-2">2</a>`) {
 		t.Errorf("a document without pages counts the places: %s", web)
 	}
 
@@ -69,23 +68,19 @@ func TestIndexIsComposed(t *testing.T) {
 		t.Errorf("the index is not where the source has it: %s", here)
 	}
 
-	parts := page(
-		document.Document{
-			Content: []byte("# A\n\na\\index{x}\n"),
-			Path:    "a.md",
-			Parts:   []document.Part{{Content: []byte("# B\n\nb\\index{x}\n\n\\printindex\n"), Path: "b.md"}},
-		},
-	)
+	parts := page(document.Document{
+		Content: []byte("# A\n\na\\index{x}\n"),
+		Path:    "a.md",
+		Parts:   []document.Part{{Content: []byte("# B\n\nb\\index{x}\n\n\\printindex\n"), Path: "b.md"}},
+	})
 	if !strings.Contains(parts, `href="#toc-ix-1" data-fill></a><a class="toc-at" href="#toc-ix-1-2"`) ||
 		strings.Contains(parts, ">Index</h") {
 		t.Errorf("two documents have one index, where the source has it: %s", parts)
 	}
 
-	hostile := page(
-		document.Document{
-			Content: []byte("a\\index{<b>x&\"} \\index{a|see{<i>}}\n\n<nav class=\"toc-index\"></nav>\n"),
-		},
-	)
+	hostile := page(document.Document{
+		Content: []byte("a\\index{<b>x&\"} \\index{a|see{<i>}}\n\n<nav class=\"toc-index\"></nav>\n"),
+	})
 	if strings.Contains(hostile, "<b>") || strings.Contains(hostile, "<i>") ||
 		strings.Count(hostile, "toc-first") != 1 {
 		t.Errorf("what an entry holds is text: %s", hostile)

@@ -182,13 +182,13 @@ func TestDocumentsThatAreSetAsBooks(t *testing.T) {
 			html := composed.Page.HTML
 			for want := range strings.FieldsSeq(c.holds) {
 				if !strings.Contains(html, want) {
-					t.Errorf("%s: no %s", name, want)
+					t.Errorf("no %s", want)
 				}
 			}
 
 			for bad := range strings.FieldsSeq(c.lacks) {
 				if strings.Contains(html, bad) {
-					t.Errorf("%s: holds %s", name, bad)
+					t.Errorf("holds %s", bad)
 				}
 			}
 		})

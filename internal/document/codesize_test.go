@@ -47,7 +47,7 @@ func TestCodeSizeKeepsLinesWhole(t *testing.T) {
 			}
 
 			if got < c.from || got > c.to || strings.Contains(composed.Page.HTML, "data-columns") {
-				t.Errorf("%s: %v pt, want %v to %v", name, got, c.from, c.to)
+				t.Errorf("%v pt, want %v to %v", got, c.from, c.to)
 			}
 		})
 	}

@@ -97,32 +97,26 @@ func TestComposeGolden(t *testing.T) {
 
 func TestSheetFollowsTheOptions(t *testing.T) {
 	t.Parallel()
-	c := compose(
-		t,
-		document.Document{
-			Content: []byte("x"),
-			Options: presswork.Options{
-				PageSize:   "Letter",
-				Landscape:  new(true),
-				Scale:      new(0.5),
-				PageRanges: "1 - 2",
-				Tagged:     new(false),
-			},
+	c := compose(t, document.Document{
+		Content: []byte("x"),
+		Options: presswork.Options{
+			PageSize:   "Letter",
+			Landscape:  new(true),
+			Scale:      new(0.5),
+			PageRanges: "1 - 2",
+			Tagged:     new(false),
 		},
-	)
+	})
 
 	want := printable.Sheet{Width: 11, Height: 8.5, Scale: 0.5, PageRanges: "1-2"}
 	if c.Page.Sheet != want {
 		t.Errorf("got %+v, want %+v", c.Page.Sheet, want)
 	}
 
-	wide := compose(
-		t,
-		document.Document{
-			Content: []byte("x"),
-			Options: presswork.Options{PageSize: "11in x 8.5in", Landscape: new(true)},
-		},
-	).Page.Sheet
+	wide := compose(t, document.Document{
+		Content: []byte("x"),
+		Options: presswork.Options{PageSize: "11in x 8.5in", Landscape: new(true)},
+	}).Page.Sheet
 	if wide.Width != 11 || wide.Height != 8.5 {
 		t.Errorf("landscape makes a wide page %v by %v", wide.Width, wide.Height)
 	}
@@ -202,7 +196,7 @@ func TestLongParagraphsAreMarked(t *testing.T) {
 		t.Run(content, func(t *testing.T) {
 			html := compose(t, document.Document{Content: []byte(content + "\n")}).Page.HTML
 			if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, want) {
-				t.Errorf("%.50s: %.80s, want %s", content, body, want)
+				t.Errorf("%.80s, want %s", body, want)
 			}
 		})
 	}
@@ -221,7 +215,7 @@ func TestHostilePatternsAreComposedSoon(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if took := cputime.Of(func() { compose(t, document.Document{Content: []byte(content)}) }); took > limit {
-				t.Errorf("%s: %s", name, took)
+				t.Errorf("%s", took)
 			}
 		})
 	}
@@ -326,13 +320,10 @@ func TestRemoteImagesNeedPermission(t *testing.T) {
 	for _, allowed := range []bool{true, false} {
 		fetches = 0
 
-		got, err := c.Compose(
-			t.Context(),
-			document.Document{
-				Content: []byte("![a](http://x/)"),
-				Options: presswork.Options{RemoteImages: new(allowed)},
-			},
-		)
+		got, err := c.Compose(t.Context(), document.Document{
+			Content: []byte("![a](http://x/)"),
+			Options: presswork.Options{RemoteImages: new(allowed)},
+		})
 		if err != nil || len(got.Warnings) != 1 || (fetches == 1) != allowed {
 			t.Errorf("allowed %v: %d fetches, warnings %v, %v", allowed, fetches, got.Warnings, err)
 		}

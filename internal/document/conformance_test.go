@@ -67,15 +67,12 @@ func conformants(t *testing.T) (all []conformant) {
 	for _, c := range []claim{{level: "3b", sources: 1}, {level: "2u", ua: true}} {
 		o := options(c)
 		o.TOC, o.HeaderText = new(presswork.Depth(2)), new("{chapter}")
-		all = append(
-			all,
-			conformant{
-				"divided-" + c.level,
-				"a long document, printed in sections",
-				document.Document{Content: chapters("\\newpage\n\n"), Filename: "long.md", Options: o},
-				c,
-			},
-		)
+		all = append(all, conformant{
+			"divided-" + c.level,
+			"a long document, printed in sections",
+			document.Document{Content: chapters("\\newpage\n\n"), Filename: "long.md", Options: o},
+			c,
+		})
 	}
 	// The sample skips a heading level, to show more of them.
 	sample := bytes.Replace(read("../../themes/sample.md"), []byte("\n#### "), []byte("\n### "), 1)
@@ -83,27 +80,21 @@ func conformants(t *testing.T) (all []conformant) {
 	list := catalogue(t).List()
 	for _, theme := range list {
 		c := claim{level: "2u", ua: true}
-		all = append(
-			all,
-			conformant{
-				theme.Name,
-				fmt.Sprintf("[sample](../../themes/sample.md) in each of %d themes", len(list)),
-				document.Document{Content: sample, Theme: theme.Name, Options: options(c)},
-				c,
-			},
-		)
+		all = append(all, conformant{
+			theme.Name,
+			fmt.Sprintf("[sample](../../themes/sample.md) in each of %d themes", len(list)),
+			document.Document{Content: sample, Theme: theme.Name, Options: options(c)},
+			c,
+		})
 	}
 	bound := options(claim{level: "2u", ua: true})
 	bound.CropMarks, bound.Binding = new(true), "5mm"
-	all = append(
-		all,
-		conformant{
-			"novel",
-			"a novel, for a print shop",
-			document.Document{Content: []byte(novel(12)), Theme: "fantasy", Options: bound},
-			claim{level: "2u", ua: true},
-		},
-	)
+	all = append(all, conformant{
+		"novel",
+		"a novel, for a print shop",
+		document.Document{Content: []byte(novel(12)), Theme: "fantasy", Options: bound},
+		claim{level: "2u", ua: true},
+	})
 
 	for name, d := range laidOut(t) {
 		c := claim{level: "2u", ua: true}
@@ -114,15 +105,12 @@ func conformants(t *testing.T) (all []conformant) {
 	untagged := options(claim{level: "2b"})
 	untagged.Tagged = new(false)
 
-	return append(
-		all,
-		conformant{
-			"untagged",
-			"[small sample](../../internal/document/testdata/sample.md), untagged",
-			document.Document{Content: read("testdata/sample.md"), Options: untagged},
-			claim{level: "2b"},
-		},
-	)
+	return append(all, conformant{
+		"untagged",
+		"[small sample](../../internal/document/testdata/sample.md), untagged",
+		document.Document{Content: read("testdata/sample.md"), Options: untagged},
+		claim{level: "2b"},
+	})
 }
 
 // TestConformance prints every sample and theme as PDF/A and PDF/UA. No rule

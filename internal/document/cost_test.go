@@ -53,7 +53,7 @@ func TestStylesheetsAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := presswork.Options{CSS: c.css}
 			if err := document.CheckOptions(o); fault.CodeOf(err) != c.options {
-				t.Errorf("%s: %v, want %q", name, err, c.options)
+				t.Errorf("%v, want %q", err, c.options)
 			}
 
 			_, err := converter(t, document.Options{}).Compose(
@@ -61,7 +61,7 @@ func TestStylesheetsAreBounded(t *testing.T) {
 				document.Document{Content: []byte(c.content), Options: o},
 			)
 			if fault.CodeOf(err) != c.compose || err != nil && fault.AsError(err).Param != "options.css" {
-				t.Errorf("%s: %v, want %q", name, err, c.compose)
+				t.Errorf("%v, want %q", err, c.compose)
 			}
 		})
 	}
@@ -104,7 +104,7 @@ func TestContentsAreBounded(t *testing.T) {
 			if fault.CodeOf(err) != c.want ||
 				err != nil &&
 					!strings.Contains(err.Error(), "the contents have 21000 entries; at most 20000 are allowed") {
-				t.Errorf("%s: %v, want %q", name, err, c.want)
+				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func TestCoversFitTheirTitleAndSheet(t *testing.T) {
 
 			if want := `<section class="` + class + `" style="` + test.want + `">`; !strings.Contains(html, want) {
 				_, rest, _ := strings.Cut(html, "<section ")
-				t.Errorf("%s: the cover is <section %.80s, want %s", name, rest, want)
+				t.Errorf("the cover is <section %.80s, want %s", rest, want)
 			}
 		})
 	}

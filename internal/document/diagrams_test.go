@@ -17,14 +17,12 @@ import (
 func drawn(width, height int, smallest float64) *diagram.Renderer {
 	return diagram.New(diagram.Options{Script: func(context.Context, string, ...string) ([]json.RawMessage, error) {
 		return []json.RawMessage{
-			json.RawMessage(
-				fmt.Sprintf(
-					`{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text>node</text></svg>","width":%d,"height":%d,"text":%g}`,
-					width,
-					height,
-					smallest,
-				),
-			),
+			json.RawMessage(fmt.Sprintf(
+				`{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text>node</text></svg>","width":%d,"height":%d,"text":%g}`,
+				width,
+				height,
+				smallest,
+			)),
 		}, nil
 	}})
 }
@@ -56,7 +54,7 @@ func TestWideDiagramsTurnTheirPage(t *testing.T) {
 				document.Document{Content: []byte(src), Options: c.options},
 			)
 			if !strings.Contains(html, c.want) {
-				t.Errorf("%s: %s", name, html[strings.Index(html, "<main>"):])
+				t.Errorf("%s", html[strings.Index(html, "<main>"):])
 			}
 		})
 	}

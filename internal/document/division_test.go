@@ -51,13 +51,8 @@ func chapters(between string) []byte {
 
 		for row := range []int{10, 12, 50}[i%3] {
 			if row == 0 {
-				fmt.Fprintf(
-					&b,
-					"### Section %d\n\n%s\n\n| a %d | b |\n|---|---:|\n",
-					i,
-					strings.Repeat("Some words, *set* in `lines`. ", 9),
-					i,
-				)
+				fmt.Fprintf(&b, "### Section %d\n\n%s\n\n| a %d | b |\n|---|---:|\n", i,
+					strings.Repeat("Some words, *set* in `lines`. ", 9), i)
 			}
 			fmt.Fprintf(&b, "| row %d of %d | %d |\n", row, i, row*i)
 		}
@@ -89,14 +84,11 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 	browser := printer(t)
 	whole := converter(t, document.Options{Printer: browser})
 	var log bytes.Buffer
-	divided := converter(
-		t,
-		document.Options{
-			Printer: browser,
-			Idle:    func() int { return 2 },
-			Log:     slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		},
-	)
+	divided := converter(t, document.Options{
+		Printer: browser,
+		Idle:    func() int { return 2 },
+		Log:     slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
 
 	var paragraphs strings.Builder
 	for i := range 700 { // each page begins with a block
@@ -168,13 +160,8 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 
 					for i := range want {
 						if i == len(got) || want[i] != got[i] {
-							t.Errorf(
-								"%s differ from line %d on:\n%.600q, want\n%.600q",
-								what,
-								i,
-								got[min(i, len(got)):],
-								want[i:],
-							)
+							t.Errorf("%s differ from line %d on:\n%.600q, want\n%.600q", what, i,
+								got[min(i, len(got)):], want[i:])
 							break
 						}
 					}
@@ -224,18 +211,15 @@ func TestLargeDocumentsAreDivided(t *testing.T) {
 		strings.Repeat("### .\n\n", 200)
 	const password = "x"
 
-	composed, err := c.Compose(
-		t.Context(),
-		document.Document{
-			Content: []byte(content),
-			Options: presswork.Options{
-				HeaderText: new("in {chapter}"),
-				TOC:        new(presswork.Depth(3)),
-				Footnotes:  "end",
-				Password:   password,
-			},
+	composed, err := c.Compose(t.Context(), document.Document{
+		Content: []byte(content),
+		Options: presswork.Options{
+			HeaderText: new("in {chapter}"),
+			TOC:        new(presswork.Depth(3)),
+			Footnotes:  "end",
+			Password:   password,
 		},
-	)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,12 +232,8 @@ func TestLargeDocumentsAreDivided(t *testing.T) {
 	if drafts, contents, beside := browser.drafts.Load(), browser.contents.Load(), browser.beside.Load(); drafts != 1 ||
 		contents != 1 ||
 		beside != 0 {
-		t.Errorf(
-			"the contents were printed %d times as drafts and %d times with tags, beside %d headings",
-			drafts,
-			contents,
-			beside,
-		)
+		t.Errorf("the contents were printed %d times as drafts and %d times with tags, beside %d headings", drafts,
+			contents, beside)
 	}
 
 	path := filepath.Join(t.TempDir(), "out.pdf")
@@ -291,12 +271,8 @@ func TestLargeDocumentsAreDivided(t *testing.T) {
 	}
 
 	if diff := cmp.Diff(want, got); diff != "" || len(want) != 4*15+1 || begins == 0 {
-		t.Errorf(
-			"%d chapters, %d at the head of a page; the contents differ (-print +contents):\n%s",
-			len(want),
-			begins,
-			diff,
-		)
+		t.Errorf("%d chapters, %d at the head of a page; the contents differ (-print +contents):\n%s", len(want),
+			begins, diff)
 	}
 }
 

@@ -23,14 +23,10 @@ func TestPassword(t *testing.T) {
 	c := converter(t, document.Options{Printer: printer(t)})
 	const password = "Gänse(füßchen) 漢"
 	// Long enough for two object streams.
-	_, path := convert(
-		t,
-		c,
-		document.Document{
-			Content: []byte("# Secret\n\n" + strings.Repeat("| a | b |\n|---|---|\n| c | d |\n\n", 200)),
-			Options: presswork.Options{Password: password, Author: "Ann"},
-		},
-	)
+	_, path := convert(t, c, document.Document{
+		Content: []byte("# Secret\n\n" + strings.Repeat("| a | b |\n|---|---|\n| c | d |\n\n", 200)),
+		Options: presswork.Options{Password: password, Author: "Ann"},
+	})
 
 	info := poppler(t, "pdfinfo", "-upw", password, path)
 	if field(info, "Author") != "Ann" ||
@@ -116,11 +112,11 @@ func TestDocumentsThatCannotBePDFUA(t *testing.T) {
 			}
 
 			if last.Code != fault.PDFUAIncomplete || last.Message != "the PDF does not claim PDF/UA: "+says {
-				t.Errorf("%.30q: %v", content, r.Warnings)
+				t.Errorf("%v", r.Warnings)
 			}
 
 			for _, fault := range faults(t, r.PDF, claim{}) {
-				t.Errorf("%.30q: %s", content, fault)
+				t.Errorf("%s", fault)
 			}
 			d.Options.Strict = new(true)
 			composed, err := c.Compose(t.Context(), d)
@@ -131,7 +127,7 @@ func TestDocumentsThatCannotBePDFUA(t *testing.T) {
 			}
 
 			if fault.CodeOf(err) != fault.StrictFindings || r.PDF != nil {
-				t.Errorf("%.30q: strict: %v", content, err)
+				t.Errorf("strict: %v", err)
 			}
 		})
 	}
@@ -174,7 +170,7 @@ func TestNothingIsClaimedThatCannotBeKept(t *testing.T) {
 
 			r, err := converter.Print(t.Context(), composed)
 			if fault.CodeOf(err) != c.want || (err == nil) != (r.PDF != nil) {
-				t.Errorf("%s: %v, %d bytes", name, err, len(r.PDF))
+				t.Errorf("%v, %d bytes", err, len(r.PDF))
 			}
 		})
 	}
@@ -234,16 +230,12 @@ func TestTagsAreSmall(t *testing.T) {
 func TestOutlineHasTheWordsOfTheHeadings(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
-	_, path := convert(
-		t,
-		c,
-		document.Document{
-			Content: []byte(
-				"# One *two* three\n\n## \n\n## 🎉\n\n## The law $E = mc^2$ holds\n\n<h3>Raw <b>HTML</b></h3>\n\n## `code`\n",
-			),
-			Options: presswork.Options{NumberedHeadings: new(true), TOC: new(presswork.Depth(2))},
-		},
-	)
+	_, path := convert(t, c, document.Document{
+		Content: []byte(
+			"# One *two* three\n\n## \n\n## 🎉\n\n## The law $E = mc^2$ holds\n\n<h3>Raw <b>HTML</b></h3>\n\n## `code`\n",
+		),
+		Options: presswork.Options{NumberedHeadings: new(true), TOC: new(presswork.Depth(2))},
+	})
 
 	data, err := os.ReadFile(path)
 	if err != nil {

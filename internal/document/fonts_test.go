@@ -121,14 +121,10 @@ func TestEveryEmbeddedFamilyIsPrintedAsTrueType(t *testing.T) {
 // Hinted letters would stand at whole pixels of 0.75 pt.
 func TestLettersStandWhereTheFontWantsThem(t *testing.T) {
 	t.Parallel()
-	_, path := convert(
-		t,
-		converter(t, document.Options{Printer: printer(t)}),
-		document.Document{
-			Content: []byte("illicitly millimetre hamburger"),
-			Options: presswork.Options{CSS: "body{font:11pt Inter}"},
-		},
-	)
+	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+		Content: []byte("illicitly millimetre hamburger"),
+		Options: presswork.Options{CSS: "body{font:11pt Inter}"},
+	})
 
 	words := regexp.MustCompile(`<word xMin="([0-9.]+)"[^>]* xMax="([0-9.]+)"`).
 		FindAllStringSubmatch(poppler(t, "pdftotext", "-bbox", path, "-"), 3)
@@ -221,8 +217,7 @@ func TestMissingGlyphsNameTheRemedy(t *testing.T) {
 	}
 
 	r, err = c.Print(t.Context(), composed)
-	if fault.CodeOf(err) != fault.StrictFindings || len(r.Warnings) != len(want) ||
-		r.PDF != nil {
+	if fault.CodeOf(err) != fault.StrictFindings || len(r.Warnings) != len(want) || r.PDF != nil {
 		t.Errorf("strict: %v, with %d warnings", err, len(r.Warnings))
 	}
 }

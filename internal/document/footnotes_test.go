@@ -21,14 +21,8 @@ func annotated() (content string, cited int) {
 		if cited == 14 {
 			length = 500 // longer than any page has room for
 		}
-		fmt.Fprintf(
-			&notes,
-			"[^%d]: notes%dx %sends%dx\n\n",
-			cited,
-			cited,
-			strings.Repeat("in small type ", length),
-			cited,
-		)
+		fmt.Fprintf(&notes, "[^%d]: notes%dx %sends%dx\n\n", cited, cited, strings.Repeat("in small type ", length),
+			cited)
 
 		return fmt.Sprintf("marks%dx[^%d]", cited, cited)
 	}
@@ -38,16 +32,8 @@ func annotated() (content string, cited int) {
 		fmt.Fprintf(&b, "## A heading %s\n\n%s %s %s.\n\n", mark(), filler(20), mark(), filler(6))
 		fmt.Fprintf(&b, "- An item %s\n  - within %s\n- %s\n\n", mark(), mark(), filler(12))
 		fmt.Fprintf(&b, "> Quoted %s %s\n\n| a | b |\n|---|---|\n| c | %s |\n\n", mark(), filler(20), mark())
-		fmt.Fprintf(
-			&b,
-			"%s\n\n%s %s.\n\n%s^[notes%dx within a line ends%dx]\n\n",
-			filler(30),
-			filler(40),
-			mark(),
-			fmt.Sprintf("marks%dx", cited+1),
-			cited+1,
-			cited+1,
-		)
+		fmt.Fprintf(&b, "%s\n\n%s %s.\n\n%s^[notes%dx within a line ends%dx]\n\n", filler(30), filler(40), mark(),
+			fmt.Sprintf("marks%dx", cited+1), cited+1, cited+1)
 		cited++
 	}
 
@@ -168,14 +154,10 @@ func TestNotesAtTheEnd(t *testing.T) {
 func TestOnlyNotesThatMoveAreAtTheEnd(t *testing.T) {
 	t.Parallel()
 	const content = "First[^1].\n\nText.\n\n\\newpage\n\nSecond[^2].\n\n\\newpage\n\nThird.\n\n[^1]: Noted 1.\n\n[^2]: Noted 2.\n"
-	_, path := convert(
-		t,
-		converter(t, document.Options{Printer: printer(t)}),
-		document.Document{
-			Content: []byte(content),
-			Options: presswork.Options{CSS: "@page:first{margin-bottom:120mm}"},
-		},
-	)
+	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+		Content: []byte(content),
+		Options: presswork.Options{CSS: "@page:first{margin-bottom:120mm}"},
+	})
 	pages := strings.Split(poppler(t, "pdftotext", path, "-"), "\f")
 
 	on := func(text string) int {
@@ -207,14 +189,10 @@ func TestNotesBelowWhatJustFits(t *testing.T) {
 		fmt.Fprintf(&css, ".high%d{height:%gpx}", n, 356+float64(n)/4)
 	}
 	css.WriteString("[class^=high],.low{break-inside:avoid;margin:0}.low{height:300px}")
-	_, path := convert(
-		t,
-		converter(t, document.Options{Printer: printer(t)}),
-		document.Document{
-			Content: []byte(content.String()),
-			Options: presswork.Options{PageSize: "A5", CSS: css.String()},
-		},
-	)
+	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+		Content: []byte(content.String()),
+		Options: presswork.Options{PageSize: "A5", CSS: css.String()},
+	})
 	noted := 0
 
 	for n, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {

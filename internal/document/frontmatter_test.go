@@ -13,16 +13,13 @@ import (
 
 func TestUnknownFrontMatterIsAllowed(t *testing.T) {
 	t.Parallel()
-	c := compose(
-		t,
-		document.Document{
-			Content: []byte(
-				"---\ntheme: jekyll-theme-minimal\npage_size: A99\noutline: deep\nmargin: 2cm\ncover: a.jpg\nlanguage: Klingonese\n" +
-					"margins: {left: 100mm}\nauthor: [A, B]\n---\n# x\n",
-			),
-			Options: presswork.Options{Margins: presswork.Margins{Right: "105mm"}},
-		},
-	)
+	c := compose(t, document.Document{
+		Content: []byte(
+			"---\ntheme: jekyll-theme-minimal\npage_size: A99\noutline: deep\nmargin: 2cm\ncover: a.jpg\nlanguage: Klingonese\n" +
+				"margins: {left: 100mm}\nauthor: [A, B]\n---\n# x\n",
+		),
+		Options: presswork.Options{Margins: presswork.Margins{Right: "105mm"}},
+	})
 	var lines []int
 
 	for _, w := range c.Warnings {
@@ -72,17 +69,14 @@ func TestADocumentsDateIsWrittenInItsLanguage(t *testing.T) {
 		"lang: en":                                  "2026-11-20",
 	} {
 		t.Run(matter, func(t *testing.T) {
-			c := compose(
-				t,
-				document.Document{
-					Content: []byte("---\n" + matter + "\n---\nText\n"),
-					Options: presswork.Options{Cover: new(true), HeaderText: new("{date}")},
-				},
-			)
+			c := compose(t, document.Document{
+				Content: []byte("---\n" + matter + "\n---\nText\n"),
+				Options: presswork.Options{Cover: new(true), HeaderText: new("{date}")},
+			})
 			if !strings.Contains(c.Page.HTML, `<p class="cover-date">`+want+"</p>") ||
 				!strings.Contains(c.Page.HTML, `@top-center{content:"`+want+`"}`) {
 				_, got, _ := strings.Cut(c.Page.HTML, `<p class="cover-date">`)
-				t.Errorf("%q: the cover has %.40q, want %q", matter, got, want)
+				t.Errorf("the cover has %.40q, want %q", got, want)
 			}
 		})
 	}
@@ -132,7 +126,7 @@ func TestATitleWithoutAHeadingIsPrinted(t *testing.T) {
 			html := compose(t, document.Document{Content: []byte(src), Options: test.options}).Page.HTML
 			if !strings.Contains(html, test.want) {
 				_, got, _ := strings.Cut(html, "<main>")
-				t.Errorf("%s: got %s\nwant %s", name, got, test.want)
+				t.Errorf("got %s\nwant %s", got, test.want)
 			}
 		})
 	}

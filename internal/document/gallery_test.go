@@ -39,14 +39,8 @@ func TestGallery(t *testing.T) {
 		for n, page := range pages[theme.Name] {
 			for i, got := range corners(page) {
 				if n > 0 && got != theme.Colors["base_100"] {
-					t.Errorf(
-						"%s: corner %d of page %d is %s, want %s",
-						theme.Name,
-						i,
-						n+1,
-						got,
-						theme.Colors["base_100"],
-					)
+					t.Errorf("%s: corner %d of page %d is %s, want %s", theme.Name, i, n+1, got,
+						theme.Colors["base_100"])
 				}
 
 				if n == 0 && got == "#ffffff" && theme.Scheme == "dark" {
@@ -92,17 +86,8 @@ func previewPages(t *testing.T, c *document.Converter, theme string) []image.Ima
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	cmd := exec.CommandContext(
-		t.Context(),
-		"pdftoppm",
-		"-png",
-		"-scale-to-x",
-		fmt.Sprint(pageWidth),
-		"-scale-to-y",
-		"-1",
-		"-",
-		filepath.Join(dir, "p"),
-	)
+	cmd := exec.CommandContext(t.Context(), "pdftoppm", "-png", "-scale-to-x", fmt.Sprint(pageWidth), "-scale-to-y",
+		"-1", "-", filepath.Join(dir, "p"))
 
 	cmd.Stdin = bytes.NewReader(result.PDF)
 	if out, err := cmd.CombinedOutput(); err != nil {

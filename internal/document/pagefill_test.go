@@ -54,12 +54,8 @@ func TestPagesEndWell(t *testing.T) {
 	}
 
 	if divided == 0 || after == 0 || short == 0 {
-		t.Errorf(
-			"%d paragraphs were divided, %d rules ended a page, %d summaries moved; want some of each",
-			divided,
-			after,
-			short,
-		)
+		t.Errorf("%d paragraphs were divided, %d rules ended a page, %d summaries moved; want some of each", divided,
+			after, short)
 	}
 }
 
@@ -102,15 +98,13 @@ func TestRowsOfHeadingsStayWithTheirText(t *testing.T) {
 func TestListsWithinListsFillTheirPages(t *testing.T) {
 	t.Parallel()
 	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
-		Content: []byte(
-			strings.Repeat(
-				"Between the lists:\n\n"+strings.Repeat(
-					"- An item\n"+strings.Repeat("  - with one\n    - with two\n    - with three\n", 3),
-					3,
-				),
-				12,
+		Content: []byte(strings.Repeat(
+			"Between the lists:\n\n"+strings.Repeat(
+				"- An item\n"+strings.Repeat("  - with one\n    - with two\n    - with three\n", 3),
+				3,
 			),
-		),
+			12,
+		)),
 	})
 	divided := 0
 

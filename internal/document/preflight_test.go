@@ -30,19 +30,18 @@ func TestAccessibilityFaultsAreReported(t *testing.T) {
 			composed := compose(t, d)
 			switch {
 			case c.want == "" && len(composed.Warnings) > 0:
-				t.Errorf("%s: %+v", name, composed.Warnings)
+				t.Errorf("%+v", composed.Warnings)
 			case c.want == "":
 				return
 			case len(composed.Warnings) != 1 || composed.Warnings[0].Code != c.want || composed.Warnings[0].Line != c.line:
-				t.Errorf("%s: %+v, want %s in line %d", name, composed.Warnings, c.want, c.line)
+				t.Errorf("%+v, want %s in line %d", composed.Warnings, c.want, c.line)
 			}
 
 			d.Options.Strict = new(true)
 
 			got, err := converter(t, document.Options{}).Compose(t.Context(), d)
-			if fault.CodeOf(err) != fault.StrictFindings ||
-				len(got.Warnings) != 1 {
-				t.Errorf("%s: strict: %v, with %+v", name, err, got.Warnings)
+			if fault.CodeOf(err) != fault.StrictFindings || len(got.Warnings) != 1 {
+				t.Errorf("strict: %v, with %+v", err, got.Warnings)
 			}
 		})
 	}

@@ -155,19 +155,15 @@ func TestPrintedDocument(t *testing.T) {
 	t.Run("follows sheet and ranges", func(t *testing.T) {
 		t.Parallel()
 		content := []byte("one\n\n\\newpage\n\ntwo\n\n<!-- pagebreak -->\n\nthree\n")
-		r, path := convert(
-			t,
-			c,
-			document.Document{
-				Content: content,
-				Options: presswork.Options{
-					PageSize:   "Letter",
-					Landscape:  new(true),
-					PageRanges: "2-3",
-					FooterText: new("p {page} of {total}"),
-				},
+		r, path := convert(t, c, document.Document{
+			Content: content,
+			Options: presswork.Options{
+				PageSize:   "Letter",
+				Landscape:  new(true),
+				PageRanges: "2-3",
+				FooterText: new("p {page} of {total}"),
 			},
-		)
+		})
 
 		info, text := poppler(t, "pdfinfo", path), poppler(t, "pdftotext", path, "-")
 		if r.Pages != 2 || field(info, "Page size") != "792 x 612 pts (letter)" {
@@ -194,15 +190,11 @@ func TestPrintedDocument(t *testing.T) {
 
 	t.Run("has a cover without banners", func(t *testing.T) {
 		t.Parallel()
-		r, path := convert(
-			t,
-			c,
-			document.Document{
-				Content: []byte("# Body"),
-				Theme:   "nord",
-				Options: presswork.Options{Cover: new(true), Title: "The Cover", HeaderText: new("HEAD")},
-			},
-		)
+		r, path := convert(t, c, document.Document{
+			Content: []byte("# Body"),
+			Theme:   "nord",
+			Options: presswork.Options{Cover: new(true), Title: "The Cover", HeaderText: new("HEAD")},
+		})
 
 		text := poppler(t, "pdftotext", "-f", "1", "-l", "1", path, "-")
 		if r.Pages != 2 || !strings.Contains(text, "The Cover") || strings.Contains(text, "HEAD") ||

@@ -58,14 +58,10 @@ func TestSectionsHavePagesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 
-	r, path := convert(
-		t,
-		c,
-		document.Document{
-			Content: []byte(structured),
-			Options: presswork.Options{HeaderText: new("Above"), FooterText: new("Below {page}")},
-		},
-	)
+	r, path := convert(t, c, document.Document{
+		Content: []byte(structured),
+		Options: presswork.Options{HeaderText: new("Above"), FooterText: new("Below {page}")},
+	})
 	if r.Pages != 6 {
 		t.Fatalf("%d pages, want 6", r.Pages)
 	}
@@ -127,7 +123,7 @@ func TestSectionsAreComposed(t *testing.T) {
 
 			html := compose(t, document.Document{Content: []byte(c.source), Options: c.options}).Page.HTML
 			if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, c.want) {
-				t.Errorf("%s: %.200s, want %s", name, body, c.want)
+				t.Errorf("%.200s, want %s", body, c.want)
 			}
 		})
 	}
@@ -138,8 +134,7 @@ func TestSectionsAreComposed(t *testing.T) {
 	}
 
 	html = compose(t, document.Document{Content: []byte("# plain\n")}).Page.HTML
-	if strings.Contains(html, "no-header") ||
-		strings.Contains(html, "columns") {
+	if strings.Contains(html, "no-header") || strings.Contains(html, "columns") {
 		t.Error("a page without such sections has their CSS rules")
 	}
 }

@@ -141,9 +141,9 @@ func TestLongHeadersStayInTheirMargin(t *testing.T) {
 			body := strings.Index(text, "Alpha")
 			if before, after := text[:body], text[body:]; strings.Contains(after, "header") ||
 				strings.Contains(before, "ff") {
-				t.Errorf("%s: header or footer lie over the text:\n%s", margins, text)
+				t.Errorf("header or footer lie over the text:\n%s", text)
 			} else if shown := strings.Contains(before, "header"); shown != (margins != "none") {
-				t.Errorf("%s: the header is shown: %v", margins, shown)
+				t.Errorf("the header is shown: %v", shown)
 			}
 		})
 	}

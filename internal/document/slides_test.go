@@ -63,7 +63,7 @@ func TestSlidesAreCutAndSorted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := strings.Join(kinds(slidesOf(t, c.content, presswork.Options{}, "")), " ")
 			if got = strings.ReplaceAll(got, "slide-", ""); got != c.want && name != "nothing" {
-				t.Errorf("%s: %s, want %s", name, got, c.want)
+				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
 	}
@@ -85,8 +85,7 @@ func TestSlidesAreCutAndSorted(t *testing.T) {
 	}
 
 	html := slidesOf(t, talk, presswork.Options{}, presswork.HTML)
-	if len(kinds(html)) != 6 || strings.Contains(html, "Say three") ||
-		strings.Contains(html, "<script") {
+	if len(kinds(html)) != 6 || strings.Contains(html, "Say three") || strings.Contains(html, "<script") {
 		t.Errorf("as HTML: %v", kinds(html))
 	}
 }
@@ -110,8 +109,7 @@ func TestSlidesArePrinted(t *testing.T) {
 	}
 
 	size := field(poppler(t, "pdfinfo", path), "Page size")
-	if !strings.HasPrefix(size, "960 x 540") && !strings.HasPrefix(size, "960.") &&
-		!strings.HasPrefix(size, "959.") {
+	if !strings.HasPrefix(size, "960 x 540") && !strings.HasPrefix(size, "960.") && !strings.HasPrefix(size, "959.") {
 		t.Errorf("pages of %s", size)
 	}
 
@@ -264,14 +262,10 @@ func TestSlidesMayBePDFA(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 
-	r, path := convert(
-		t,
-		c,
-		document.Document{
-			Content: []byte(talk),
-			Options: presswork.Options{PDFA: new(presswork.PDFALevel("2u")), PDFUA: new(true)},
-		},
-	)
+	r, path := convert(t, c, document.Document{
+		Content: []byte(talk),
+		Options: presswork.Options{PDFA: new(presswork.PDFALevel("2u")), PDFUA: new(true)},
+	})
 	for _, w := range r.Warnings {
 		t.Error(w.Message)
 	}

@@ -43,7 +43,7 @@ func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 
 			html := compose(t, document.Document{Content: []byte(c.table), Options: c.options}).Page.HTML
 			if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, c.want) {
-				t.Errorf("%s: %.200s, want %s", name, body, c.want)
+				t.Errorf("%.200s, want %s", body, c.want)
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func TestShortCellsAreNotBroken(t *testing.T) {
 			html := compose(t, document.Document{Content: []byte(c.table)}).Page.HTML
 			if !strings.Contains(html, c.want) {
 				_, html, _ = strings.Cut(html, "<main>")
-				t.Errorf("%s: got %.100s, want %s", name, html, c.want)
+				t.Errorf("got %.100s, want %s", html, c.want)
 			}
 		})
 	}

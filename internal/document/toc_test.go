@@ -41,12 +41,8 @@ func TestContentsTellTruePages(t *testing.T) {
 	long.WriteString("# Book\n\n")
 
 	for i := range 120 {
-		fmt.Fprintf(
-			&long,
-			"## Chapter <%d> & 100%% of it\n\n%s",
-			i,
-			strings.Repeat("Words upon words, and more of them.\n\n", i%17),
-		)
+		fmt.Fprintf(&long, "## Chapter <%d> & 100%% of it\n\n%s", i,
+			strings.Repeat("Words upon words, and more of them.\n\n", i%17))
 	}
 
 	for _, doc := range []struct {
@@ -91,12 +87,8 @@ func TestContentsTellTruePages(t *testing.T) {
 			}
 
 			if entries < doc.entries {
-				t.Errorf(
-					"%d entries, want %d:\n%s",
-					entries,
-					doc.entries,
-					strings.Join(pages[:min(4, len(pages))], "\n"),
-				)
+				t.Errorf("%d entries, want %d:\n%s", entries, doc.entries,
+					strings.Join(pages[:min(4, len(pages))], "\n"))
 			}
 		})
 	}
@@ -204,7 +196,7 @@ func TestContentsInTheHTML(t *testing.T) {
 			got := html(c.content, c.options)
 			if at := nav.FindStringIndex(got); (at != nil) != (c.before != "") ||
 				at != nil && !strings.HasSuffix(got[:at[0]], c.before) {
-				t.Errorf("%s: contents at %v in %s", name, at, got[strings.Index(got, "<body>"):])
+				t.Errorf("contents at %v in %s", at, got[strings.Index(got, "<body>"):])
 			}
 		})
 	}
@@ -243,14 +235,10 @@ func TestEntriesOfLongContentsAreSimple(t *testing.T) {
 	t.Parallel()
 	browser := &farAway{Printer: printer(t)}
 
-	_, path := convert(
-		t,
-		converter(t, document.Options{Printer: browser}),
-		document.Document{
-			Content: []byte("# A\n\n## Heavy\n\n### Light\n"),
-			Options: presswork.Options{TOC: new(presswork.Depth(3))},
-		},
-	)
+	_, path := convert(t, converter(t, document.Options{Printer: browser}), document.Document{
+		Content: []byte("# A\n\n## Heavy\n\n### Light\n"),
+		Options: presswork.Options{TOC: new(presswork.Depth(3))},
+	})
 	if page := pageTexts(t, path)[0]; !regexp.MustCompile(`Heavy +1234\n\s*Light +1234\n`).MatchString(page) {
 		t.Errorf("the contents are %q", page)
 	}

@@ -97,15 +97,8 @@ func validate(t *testing.T, printed map[string]conformant) {
 			}
 
 			for _, rule := range r.Details.Summary {
-				t.Errorf(
-					"%s: %s: %s-%d %s: %s",
-					filepath.Base(path),
-					r.Profile,
-					rule.Clause,
-					rule.Test,
-					rule.Status,
-					rule.Description,
-				)
+				t.Errorf("%s: %s: %s-%d %s: %s", filepath.Base(path), r.Profile, rule.Clause, rule.Test, rule.Status,
+					rule.Description)
 			}
 		}
 	}

@@ -45,15 +45,12 @@ func webPage(t *testing.T, d document.Document) string {
 // TestAWebPageHoldsNothingThatRunsOrLoads reads the file as browsers do.
 func TestAWebPageHoldsNothingThatRunsOrLoads(t *testing.T) {
 	t.Parallel()
-	page := webPage(
-		t,
-		document.Document{
-			Content: []byte(hostile),
-			Options: presswork.Options{
-				CSS: "@import 'http://127.0.0.1:9/';p{background:url(http://127.0.0.1:9/)}</style><script>alert(11)</script>",
-			},
+	page := webPage(t, document.Document{
+		Content: []byte(hostile),
+		Options: presswork.Options{
+			CSS: "@import 'http://127.0.0.1:9/';p{background:url(http://127.0.0.1:9/)}</style><script>alert(11)</script>",
 		},
-	)
+	})
 	z := html.NewTokenizer(strings.NewReader(page))
 	var elements []string
 	policy := -1

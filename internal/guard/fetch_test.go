@@ -208,7 +208,7 @@ func TestFetchRejectsUnprintableImages(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			_, _, err := f.Fetch(t.Context(), base+path)
 			if fault.CodeOf(err) != want {
-				t.Errorf("%s: %v, want %s", path, err, want)
+				t.Errorf("%v, want %s", err, want)
 			}
 		})
 	}
@@ -220,7 +220,7 @@ func TestFetchRejectsUnprintableImages(t *testing.T) {
 	} {
 		t.Run(raw, func(t *testing.T) {
 			if _, _, err := f.Fetch(t.Context(), raw); fault.CodeOf(err) != want {
-				t.Errorf("%s: %v, want %s", raw, err, want)
+				t.Errorf("%v, want %s", err, want)
 			}
 		})
 	}
@@ -239,12 +239,9 @@ func TestFetchErrorsDoNotNameResolvedAddresses(t *testing.T) {
 
 func TestFetchIsCancelledAndConcurrent(t *testing.T) {
 	t.Parallel()
-	base, p := serveImages(
-		t,
-		map[string][]byte{
-			"/png": encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }),
-		},
-	)
+	base, p := serveImages(t, map[string][]byte{
+		"/png": encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }),
+	})
 	f := guard.NewFetcher(p, guard.FetchOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -102,15 +102,12 @@ func TestGateServesNothingBeforeItsSession(t *testing.T) {
 func TestProxyCountsRejections(t *testing.T) {
 	t.Parallel()
 	p := guard.NewProxy(
-		policy(
-			t,
-			guard.Options{
-				Lookup:    resolveTo("127.0.0.1"),
-				DenyHosts: "denied.test",
-				Never:     []string{"127.0.0.1:7"},
-				Allow:     "own.test",
-			},
-		),
+		policy(t, guard.Options{
+			Lookup:    resolveTo("127.0.0.1"),
+			DenyHosts: "denied.test",
+			Never:     []string{"127.0.0.1:7"},
+			Allow:     "own.test",
+		}),
 		guard.ProxyOptions{},
 	)
 

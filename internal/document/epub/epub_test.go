@@ -192,16 +192,13 @@ func TestImagesAreFilesOnce(t *testing.T) {
 			url.PathEscape(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">`+inner+`</svg>`)
 	}
 
-	all, left := write(
-		t,
-		book(
-			`<p><img src="`+dot+`" alt="dot" width="50%"><img src="`+dot+`" height="3">`+
-				`<img src="`+svg(`<rect width='1' onclick='x' style='fill:red'/>`)+`">`+
-				`<img alt="s" src="`+svg(`<script>x</script>`)+`">`+
-				`<img src="`+svg(`<use href='http://x/y'/>`)+`">`+
-				`<img src="`+svg(`<rect style='fill:url(http://x/)'/>`)+`"></p>`,
-		),
-	)
+	all, left := write(t, book(
+		`<p><img src="`+dot+`" alt="dot" width="50%"><img src="`+dot+`" height="3">`+
+			`<img src="`+svg(`<rect width='1' onclick='x' style='fill:red'/>`)+`">`+
+			`<img alt="s" src="`+svg(`<script>x</script>`)+`">`+
+			`<img src="`+svg(`<use href='http://x/y'/>`)+`">`+
+			`<img src="`+svg(`<rect style='fill:url(http://x/)'/>`)+`"></p>`,
+	))
 	if len(left) != 3 || left[0].Alt != "s" {
 		t.Errorf("left out: %+v", left)
 	}

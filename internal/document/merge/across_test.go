@@ -14,9 +14,7 @@ func parse(t *testing.T, o markdown.Options, contents ...string) markdown.Docume
 
 	var sources []Source
 	for i, content := range contents {
-		sources = append(sources, Source{
-			Path: string(rune('a'+i)) + ".md", Content: []byte(content), Options: o,
-		})
+		sources = append(sources, Source{Path: string(rune('a'+i)) + ".md", Content: []byte(content), Options: o})
 	}
 
 	whole, err := Parse(t.Context(), markdown.New().Parse, sources)
@@ -66,13 +64,8 @@ func TestDocumentsShareOneBibliography(t *testing.T) {
 		Bibliography: []string{"library.json"}, CitationStyle: "ieee",
 		Asset: func(string) ([]byte, error) { return []byte(library), nil },
 	}
-	whole := parse(
-		t,
-		o,
-		"# One\n\nAs in [@a].\n",
-		"# Two\n\nAs in [@b].\n\n# References\n\n::: {#refs}\n:::\n",
-		"# Three\n\n[@a]\n",
-	)
+	whole := parse(t, o, "# One\n\nAs in [@a].\n", "# Two\n\nAs in [@b].\n\n# References\n\n::: {#refs}\n:::\n",
+		"# Three\n\n[@a]\n")
 
 	if n := strings.Count(whole.HTML, "Alpha"); n != 1 {
 		t.Errorf("the entry of the first book stands %d times in\n%s", n, whole.HTML)

@@ -45,7 +45,7 @@ func TestFrontMatterThatCannotBeMeantIsIgnoredWithAWarning(t *testing.T) {
 		t.Run(src, func(t *testing.T) {
 			m, err := metadata.Read([]byte(src))
 			if err != nil {
-				t.Errorf("%q: %v", src, err)
+				t.Errorf("%v", err)
 				return
 			}
 
@@ -53,12 +53,12 @@ func TestFrontMatterThatCannotBeMeantIsIgnoredWithAWarning(t *testing.T) {
 			for _, w := range m.Warnings {
 				got += fmt.Sprintf("%d: %s", w.Line, strings.TrimPrefix(w.Message, "front matter: "))
 				if w.Code != fault.FrontMatterIgnored {
-					t.Errorf("%q: the warning's code is %s", src, w.Code)
+					t.Errorf("the warning's code is %s", w.Code)
 				}
 			}
 
 			if !strings.HasPrefix(got, want) || want == "" && got != "" {
-				t.Errorf("%q: got %q, want %q", src, got, want)
+				t.Errorf("got %q, want %q", got, want)
 			}
 		})
 	}
@@ -153,7 +153,7 @@ func TestFrontMatterOfOtherPrograms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m, err := metadata.Read([]byte(test.src + "# Text\n"))
 			if err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%v", err)
 				return
 			}
 			o := m.Options
@@ -171,7 +171,7 @@ func TestFrontMatterOfOtherPrograms(t *testing.T) {
 				Warnings: len(m.Warnings),
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" || string(m.Body) != "# Text\n" {
-				t.Errorf("%s: -want +got:\n%s%v, body %q", name, diff, m.Warnings, m.Body)
+				t.Errorf("-want +got:\n%s%v, body %q", diff, m.Warnings, m.Body)
 			}
 		})
 	}

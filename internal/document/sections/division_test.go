@@ -22,22 +22,13 @@ func TestSectionsOfALargeDocumentBegin(t *testing.T) {
 			[]piece{text(50 << 10), heading(2), heading(3), text(225 << 10), text(50 << 10)},
 			[]int{0, 1, 4},
 		},
-		"a heading at the beginning": {
-			[]piece{heading(2), text(usualSection), text(100 << 10)},
-			[]int{0, 2},
-		},
-		"a heading in the second half": {
-			[]piece{text(150 << 10), heading(2), text(150 << 10)},
-			[]int{0, 1},
-		},
+		"a heading at the beginning":   {[]piece{heading(2), text(usualSection), text(100 << 10)}, []int{0, 2}},
+		"a heading in the second half": {[]piece{text(150 << 10), heading(2), text(150 << 10)}, []int{0, 1}},
 		"pieces of long contents, the last of which is short": {
 			[]piece{heading(1), contents(150 << 10), contents(150 << 10), contents(1 << 10), heading(2), text(9 << 10)},
 			[]int{0, 2, 3, 4},
 		},
-		"short contents": {
-			[]piece{heading(1), contents(9 << 10), heading(2), text(9 << 10)},
-			[]int{0},
-		},
+		"short contents": {[]piece{heading(1), contents(9 << 10), heading(2), text(9 << 10)}, []int{0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

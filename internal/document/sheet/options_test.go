@@ -29,11 +29,8 @@ func TestOfReadsOptions(t *testing.T) {
 		options presswork.Options
 		change  func(*Sheet)
 	}{
-		"none": {presswork.Options{}, func(*Sheet) {}},
-		"landscape": {
-			presswork.Options{Landscape: &yes},
-			func(s *Sheet) { s.Width, s.Height = 297, 210 },
-		},
+		"none":      {presswork.Options{}, func(*Sheet) {}},
+		"landscape": {presswork.Options{Landscape: &yes}, func(s *Sheet) { s.Width, s.Height = 297, 210 }},
 		"landscape of a page that is wide": {
 			presswork.Options{PageSize: "297mm x 210mm", Landscape: &yes},
 			func(s *Sheet) { s.Width, s.Height = 297, 210 },
@@ -54,10 +51,7 @@ func TestOfReadsOptions(t *testing.T) {
 			presswork.Options{Margins: margins{Top: "1in", Right: "2cm", Bottom: "8q", Left: "6pc"}},
 			func(s *Sheet) { s.Top, s.Right, s.Bottom, s.Left = 25.4, 20, 2, 25.4 },
 		},
-		"binding": {
-			presswork.Options{Binding: "7mm"},
-			func(s *Sheet) { s.Left, s.Mirrored = 40, true },
-		},
+		"binding":               {presswork.Options{Binding: "7mm"}, func(s *Sheet) { s.Left, s.Mirrored = 40, true }},
 		"crop marks":            {presswork.Options{CropMarks: &yes}, func(s *Sheet) { s.Bleed, s.Marks = 3, 9 }},
 		"crop marks with bleed": {presswork.Options{CropMarks: &yes, Bleed: "5mm"}, func(s *Sheet) { s.Bleed, s.Marks = 5, 9 }},
 		"scale":                 {presswork.Options{Scale: &half}, func(s *Sheet) { s.Scale = 0.5 }},
@@ -96,11 +90,9 @@ func TestOfRejectsOptions(t *testing.T) {
 		"margins": {
 			presswork.Options{Margins: presswork.Margins{Top: "290mm"}}, "leave less than 10mm of a page of 210mm x 297mm",
 		},
-		"binding": {presswork.Options{Binding: "51mm"}, `binding "51mm" is not allowed: at most 50mm`},
-		"bleed":   {presswork.Options{Bleed: "26mm"}, `bleed "26mm" is not allowed: at most 25mm`},
-		"page_ranges": {
-			presswork.Options{PageRanges: "3-1"}, "3-1",
-		},
+		"binding":     {presswork.Options{Binding: "51mm"}, `binding "51mm" is not allowed: at most 50mm`},
+		"bleed":       {presswork.Options{Bleed: "26mm"}, `bleed "26mm" is not allowed: at most 25mm`},
+		"page_ranges": {presswork.Options{PageRanges: "3-1"}, "3-1"},
 	} {
 		t.Run(param, func(t *testing.T) {
 			t.Parallel()

@@ -35,7 +35,7 @@ func TestContentThatMayBeTooWideIsMarked(t *testing.T) {
 			_, text := typeset.Write(block.Read(c.body), nil, options)
 
 			if got := text.MayOverflow(0); got != c.want {
-				t.Errorf("%s: %v", name, got)
+				t.Errorf("%v", got)
 			}
 		})
 	}

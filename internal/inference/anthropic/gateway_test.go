@@ -125,8 +125,7 @@ func TestFailuresHaveTheStatusForCallers(t *testing.T) {
 				t.Errorf("the error has the key: %v", e)
 			}
 
-			if began := scenario == "claude-breaks" ||
-				scenario == "claude-cut"; began &&
+			if began := scenario == "claude-breaks" || scenario == "claude-cut"; began &&
 				result.Usage.PromptTokens == 0 {
 				t.Error("the ledger would lose the call: its usage is 0")
 			}

@@ -127,13 +127,8 @@ func TestLongRecordingsAreCutAtSilences(t *testing.T) {
 	}
 
 	if at != 60 || !bytes.Equal(whole, b[44:]) || len(r.Parts) < 3 || len(r.Parts) > 5 {
-		t.Errorf(
-			"got %d parts up to %g s, %d bytes; want 3 to 5 parts up to 60 s, %d bytes",
-			len(r.Parts),
-			at,
-			len(whole),
-			len(b)-44,
-		)
+		t.Errorf("got %d parts up to %g s, %d bytes; want 3 to 5 parts up to 60 s, %d bytes", len(r.Parts), at,
+			len(whole), len(b)-44)
 	}
 }
 
@@ -249,17 +244,14 @@ func TestTranscriptFormatsGolden(t *testing.T) {
 	var out bytes.Buffer
 
 	for _, format := range audio.ResponseFormats() {
-		b, err := audio.Render(
-			transcript,
-			audio.Form{
-				Format:    format,
-				Task:      inference.Transcribe,
-				Segments:  true,
-				Words:     true,
-				Vendor:    "presswork",
-				RequestID: "req_1",
-			},
-		)
+		b, err := audio.Render(transcript, audio.Form{
+			Format:    format,
+			Task:      inference.Transcribe,
+			Segments:  true,
+			Words:     true,
+			Vendor:    "presswork",
+			RequestID: "req_1",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,11 +273,9 @@ func FuzzReadingARecording(f *testing.F) {
 	f.Add(wavTone(8000, 1, .1, nil))
 	f.Add(mp3Frames(3))
 	f.Add([]byte("ID3\x03\x00\x10\x7f\x7f\x7f\x7ffLaC"))
-	f.Add(
-		[]byte(
-			"RIFF\x00\x00\x00\x00WAVEfmt \x12\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00\x00\x00data\x00\x00\x00\x00",
-		),
-	)
+	f.Add([]byte(
+		"RIFF\x00\x00\x00\x00WAVEfmt \x12\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00\x00\x00data\x00\x00\x00\x00",
+	))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := readRecording(t, audio.Options{}, b, 5*time.Second)
 		if err != nil {

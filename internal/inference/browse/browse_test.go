@@ -60,19 +60,17 @@ func policy(t testing.TB, ports ...string) *guard.Policy {
 		allow = append(allow, "site.test:"+port)
 	}
 
-	p, err := guard.New(
-		guard.Options{
-			Allow:   strings.Join(allow, ","),
-			Setting: "OUTBOUND_ALLOW_PRIVATE",
-			Lookup: func(_ context.Context, host string) ([]netip.Addr, error) {
-				if addr, err := netip.ParseAddr(host); err == nil {
-					return []netip.Addr{addr}, nil
-				}
+	p, err := guard.New(guard.Options{
+		Allow:   strings.Join(allow, ","),
+		Setting: "OUTBOUND_ALLOW_PRIVATE",
+		Lookup: func(_ context.Context, host string) ([]netip.Addr, error) {
+			if addr, err := netip.ParseAddr(host); err == nil {
+				return []netip.Addr{addr}, nil
+			}
 
-				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
-			},
+			return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 		},
-	)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

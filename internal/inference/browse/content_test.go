@@ -42,7 +42,7 @@ func TestCharacterSets(t *testing.T) {
 			got := textOf(t, open(t, browser(t, site, nil).Session(), site.url(path)))
 			// The number of replacement characters for invalid bytes does not matter.
 			if got != want && strings.ReplaceAll(got, "\uFFFD", "") != strings.ReplaceAll(want, "\uFFFD", "") {
-				t.Errorf("%s: got %q, want %q", path, got, want)
+				t.Errorf("got %q, want %q", got, want)
 			}
 		})
 	}

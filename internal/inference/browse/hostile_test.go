@@ -154,7 +154,7 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 			}).Session(), site.url(path))
 			if !r.Failed || !strings.Contains(r.Output, want) || strings.Contains(r.Output, "ignore all rules") ||
 				len(r.Output) > 1000 {
-				t.Errorf("%s: got %+v, want an error with %q", path, r, want)
+				t.Errorf("got %+v, want an error with %q", r, want)
 			}
 		})
 	}
@@ -184,7 +184,7 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 	} {
 		t.Run(address, func(t *testing.T) {
 			if r := open(t, browser(t, site, nil).Session(), address); !r.Failed {
-				t.Errorf("%s: got %+v, want an error", address, r)
+				t.Errorf("got %+v, want an error", r)
 			}
 		})
 	}
@@ -242,8 +242,11 @@ func TestLongContentIsCut(t *testing.T) {
 			last := call(t, session, inference.OpenFunction, "loc", lastLine(t, r))
 			if r.Failed || !strings.Contains(last.Output, "(The page is longer; the rest was not read.)") ||
 				len(r.Output) > 16<<10 || !utf8.ValidString(r.Output) {
-				t.Errorf("%s: got %d bytes, the last lines are %s; want up to 16 KiB and a note", path,
-					len(r.Output), last.Output)
+				t.Errorf(
+					"got %d bytes, the last lines are %s; want up to 16 KiB and a note",
+					len(r.Output),
+					last.Output,
+				)
 			}
 		})
 	}

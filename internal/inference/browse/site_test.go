@@ -34,7 +34,7 @@ func TestRobotsTxtIsObeyed(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			r := open(t, b.Session(), s.url(path))
 			if r.Failed == allowed || !allowed && !strings.Contains(r.Output, "asks programs not to read /") {
-				t.Errorf("%s: got %+v, want allowed: %v", path, r, allowed)
+				t.Errorf("got %+v, want allowed: %v", r, allowed)
 			}
 		})
 	}

@@ -139,15 +139,12 @@ func TestSourceFollowsFile(t *testing.T) {
 	write(modelsYAML)
 	errorLog := make(logLines, 1)
 
-	s, err := catalogue.NewSource(
-		t.Context(),
-		catalogue.SourceOptions{
-			Path:     path,
-			Getenv:   env,
-			Interval: 5 * time.Millisecond,
-			Log:      slog.New(slog.NewTextHandler(errorLog, &slog.HandlerOptions{Level: slog.LevelError})),
-		},
-	)
+	s, err := catalogue.NewSource(t.Context(), catalogue.SourceOptions{
+		Path:     path,
+		Getenv:   env,
+		Interval: 5 * time.Millisecond,
+		Log:      slog.New(slog.NewTextHandler(errorLog, &slog.HandlerOptions{Level: slog.LevelError})),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,13 +239,10 @@ func TestSourceFollowsModelsOfThisMachine(t *testing.T) {
 		return nil, fmt.Errorf("find: %w", context.DeadlineExceeded)
 	}
 
-	s, err := catalogue.NewSource(
-		t.Context(),
-		catalogue.SourceOptions{
-			Discover:         []func(context.Context) ([]inference.Model, error){find},
-			DiscoverInterval: time.Millisecond,
-		},
-	)
+	s, err := catalogue.NewSource(t.Context(), catalogue.SourceOptions{
+		Discover:         []func(context.Context) ([]inference.Model, error){find},
+		DiscoverInterval: time.Millisecond,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,15 +40,13 @@ func TestImagesAreFetchedForEngines(t *testing.T) {
 					return answerHello(ctx, r, emit)
 				},
 			}
-			c := inference.NewCatalogue(
-				[]inference.Model{
-					{
-						ID:           "m",
-						Capabilities: []string{inference.CanChat, inference.CanVision},
-						Upstreams:    []inference.Upstream{{Name: "a", BaseURL: "http://a"}},
-					},
+			c := inference.NewCatalogue([]inference.Model{
+				{
+					ID:           "m",
+					Capabilities: []string{inference.CanChat, inference.CanVision},
+					Upstreams:    []inference.Upstream{{Name: "a", BaseURL: "http://a"}},
 				},
-			)
+			})
 			g := gateway.New(gateway.Options{
 				Catalogue: func() *inference.Catalogue { return c },
 				Open:      func(inference.Upstream) (inference.Engine, error) { return e, nil },

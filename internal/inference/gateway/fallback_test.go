@@ -83,13 +83,8 @@ func TestAFallbackAnswersForAModelThatCannot(t *testing.T) {
 					return nil
 				})
 				if result.Model != test.wantModel || (err != nil) != test.wantFailed {
-					t.Errorf(
-						"model %s answered (%v), want %s, failed %v",
-						result.Model,
-						err,
-						test.wantModel,
-						test.wantFailed,
-					)
+					t.Errorf("model %s answered (%v), want %s, failed %v", result.Model, err, test.wantModel,
+						test.wantFailed)
 				}
 
 				if want := map[bool]string{false: test.wantModel}[test.wantModel == "first"]; shown != want {

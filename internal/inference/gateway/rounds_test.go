@@ -51,12 +51,10 @@ func callPython(_ context.Context, r *inference.Request, emit func(*inference.De
 		return emit(&inference.Delta{Content: "Hello", Finish: "stop"})
 	}
 
-	return emit(
-		&inference.Delta{
-			ToolCalls: []inference.RawToolDelta{{Name: "python", Arguments: `{"code":"1"}`}},
-			Finish:    "tool_calls",
-		},
-	)
+	return emit(&inference.Delta{
+		ToolCalls: []inference.RawToolDelta{{Name: "python", Arguments: `{"code":"1"}`}},
+		Finish:    "tool_calls",
+	})
 }
 
 func TestToolTimeExcludesWaitForWorker(t *testing.T) {

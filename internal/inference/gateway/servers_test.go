@@ -219,13 +219,8 @@ func TestCallThatNeedsApprovalWaitsForTheUser(t *testing.T) {
 	if err != nil || seen[1].ToolChoice.Mode != inference.ChooseNone || len(executed) != 1 ||
 		executed[0].Approval != asked[0].ID ||
 		len(box.calls) != 1 {
-		t.Errorf(
-			"after the approval: executed %+v, called %q, then %+v: %v",
-			executed,
-			box.calls,
-			seen[1].ToolChoice,
-			err,
-		)
+		t.Errorf("after the approval: executed %+v, called %q, then %+v: %v", executed, box.calls, seen[1].ToolChoice,
+			err)
 	}
 
 	r = serverRequest(func(s *inference.ToolServer) { s.Approve = approve })
@@ -243,12 +238,7 @@ func TestCallsNextToMalformedOnesNeedApprovalAsWell(t *testing.T) {
 		}
 
 		return emit(&inference.Delta{ToolCalls: []inference.RawToolDelta{
-			{
-				Index:     0,
-				ID:        "a",
-				Name:      "files__read",
-				Arguments: `{"n":`,
-			},
+			{Index: 0, ID: "a", Name: "files__read", Arguments: `{"n":`},
 			{Index: 1, ID: "b", Name: "files__read", Arguments: `{}`},
 		}, Finish: "tool_calls"})
 	}

@@ -270,15 +270,13 @@ func TestLongRecordingMayTakeLonger(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				c := inference.NewCatalogue(
-					[]inference.Model{
-						{
-							ID:           "m",
-							Capabilities: []string{inference.CanTranscribe},
-							Upstreams:    []inference.Upstream{{BaseURL: "http://a"}},
-						},
+				c := inference.NewCatalogue([]inference.Model{
+					{
+						ID:           "m",
+						Capabilities: []string{inference.CanTranscribe},
+						Upstreams:    []inference.Upstream{{BaseURL: "http://a"}},
 					},
-				)
+				})
 				g := gateway.New(gateway.Options{
 					Catalogue: func() *inference.Catalogue { return c },
 					Open: func(inference.Upstream) (inference.Engine, error) {
@@ -286,14 +284,11 @@ func TestLongRecordingMayTakeLonger(t *testing.T) {
 					},
 				})
 
-				_, err := g.Transcribe(
-					t.Context(),
-					&inference.Transcription{
-						Model:    "m",
-						Duration: test.duration,
-						Open:     func() io.Reader { return strings.NewReader("") },
-					},
-				)
+				_, err := g.Transcribe(t.Context(), &inference.Transcription{
+					Model:    "m",
+					Duration: test.duration,
+					Open:     func() io.Reader { return strings.NewReader("") },
+				})
 
 				e := inference.AsError(err)
 				if (e != nil) != test.timesOut || e != nil && e.Code != inference.UpstreamTimeout {

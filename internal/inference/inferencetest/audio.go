@@ -189,18 +189,16 @@ func (t *transcription) answer() {
 
 	listed, _ := json.Marshal(words)
 	if t.nested {
-		t.sendJSON(
-			fmt.Sprintf(
-				`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"text":%s,"start":0,`+
-					`"end":%g,"tokens":[50364],"words":%s,"temperature":0,"avg_logprob":-0.2,"no_speech_prob":0.01}]}`,
-				task,
-				seconds,
-				quote(" "+text+"\n"),
-				quote(" "+text),
-				end,
-				listed,
-			),
-		)
+		t.sendJSON(fmt.Sprintf(
+			`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"text":%s,"start":0,`+
+				`"end":%g,"tokens":[50364],"words":%s,"temperature":0,"avg_logprob":-0.2,"no_speech_prob":0.01}]}`,
+			task,
+			seconds,
+			quote(" "+text+"\n"),
+			quote(" "+text),
+			end,
+			listed,
+		))
 
 		return
 	}
@@ -211,19 +209,17 @@ func (t *transcription) answer() {
 			wordList = fmt.Sprintf(`,"words":%s`, listed)
 		}
 	}
-	t.sendJSON(
-		fmt.Sprintf(
-			`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"seek":0,"start":0,`+
-				`"end":%g,"text":%s,"tokens":[50364,1],"temperature":0,"avg_logprob":-0.28,`+
-				`"compression_ratio":1.1,"no_speech_prob":0.009}]%s}`,
-			task,
-			seconds,
-			quote(text),
-			end,
-			quote(" "+text),
-			wordList,
-		),
-	)
+	t.sendJSON(fmt.Sprintf(
+		`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"seek":0,"start":0,`+
+			`"end":%g,"text":%s,"tokens":[50364,1],"temperature":0,"avg_logprob":-0.28,`+
+			`"compression_ratio":1.1,"no_speech_prob":0.009}]%s}`,
+		task,
+		seconds,
+		quote(text),
+		end,
+		quote(" "+text),
+		wordList,
+	))
 }
 
 // silent reports whether all 16-bit samples are quiet. It reads only the high byte of each sample.

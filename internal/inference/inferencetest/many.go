@@ -30,17 +30,8 @@ func (c *call) answerChoices() {
 		if text == "" || c.body.Logprobs == nil || c.body.Prompt == nil && !wanted {
 			logprobs = "null"
 		}
-		c.sendChunk(
-			c.chunk(
-				fmt.Sprintf(
-					`"choices":[{"index":%d,%s,"logprobs":%s,"finish_reason":%s}]`,
-					i,
-					content,
-					logprobs,
-					finish,
-				),
-			),
-		)
+		c.sendChunk(c.chunk(fmt.Sprintf(`"choices":[{"index":%d,%s,"logprobs":%s,"finish_reason":%s}]`, i, content,
+			logprobs, finish)))
 	}
 	c.beginStream()
 

@@ -50,14 +50,12 @@ func (c *call) followPlan() {
 			// The arguments are sent in two pieces, as real servers do.
 			half := len(text) / 2
 			id := fmt.Sprintf("call_%d_%d", round, calls)
-			c.sendDelta(
-				fmt.Sprintf(
-					`"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":""}}]`,
-					calls,
-					id,
-					what,
-				),
-			)
+			c.sendDelta(fmt.Sprintf(
+				`"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":""}}]`,
+				calls,
+				id,
+				what,
+			))
 
 			for _, piece := range []string{text[:half], text[half:]} {
 				c.sendDelta(fmt.Sprintf(`"tool_calls":[{"index":%d,"function":{"arguments":%s}}]`, calls, quote(piece)))

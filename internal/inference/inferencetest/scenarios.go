@@ -21,13 +21,11 @@ var scenarios = map[string]func(*call){
 	"echo":  func(c *call) { c.answer(words(c.prompt())...) },
 	// demo:40 sends 40 tokens a second.
 	"demo": func(c *call) {
-		c.answerPaced(
-			words(
-				"This is the scripted model of Presswork. " +
-					"It knows one answer, and it streams it token by token, so that you can see that everything " +
-					"between your client and the model works. You said: " + c.prompt(),
-			),
-		)
+		c.answerPaced(words(
+			"This is the scripted model of Presswork. " +
+				"It knows one answer, and it streams it token by token, so that you can see that everything " +
+				"between your client and the model works. You said: " + c.prompt(),
+		))
 	},
 	// tokens:500@50 sends 500 tokens, 50 a second. With @0 it sends them without pauses.
 	"tokens": func(c *call) { c.sendTokens(func(i int) string { return fmt.Sprintf(" t%d", i) }) },
@@ -86,12 +84,10 @@ var scenarios = map[string]func(*call){
 		c.beginStream()
 		c.sendContent("Hi")
 		c.holdBack()
-		c.sendChunk(
-			c.chunk(
-				`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],` +
-					`"timings":{"cache_n":3,"prompt_n":8,"prompt_ms":20.5,"predicted_n":2,"predicted_ms":41}`,
-			),
-		)
+		c.sendChunk(c.chunk(
+			`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],` +
+				`"timings":{"cache_n":3,"prompt_n":8,"prompt_ms":20.5,"predicted_n":2,"predicted_ms":41}`,
+		))
 		c.sendDone()
 	},
 	// many sends as many choices as the request asks for, interleaved.
@@ -111,13 +107,8 @@ var scenarios = map[string]func(*call){
 	"reason-think":     func(c *call) { c.answer("<thi", "nk>\n"+Thought, "\n</th", "ink>\n\n", Answer) },
 	"reason-prefilled": func(c *call) { c.answer("\n"+Thought, "\n</", "think>", "\n\n"+Answer) },
 	"reason-harmony": func(c *call) {
-		c.answer(
-			"<|chan",
-			"nel|>analysis<|message|>"+Thought,
-			"<|end|><|start|>assistant<|channel|>final<|mess",
-			"age|>"+Answer,
-			"<|return|>",
-		)
+		c.answer("<|chan", "nel|>analysis<|message|>"+Thought, "<|end|><|start|>assistant<|channel|>final<|mess",
+			"age|>"+Answer, "<|return|>")
 	},
 	"reason-letters": func(c *call) { c.answer(strings.Split("<think>\n"+Thought+"\n</think>\n\n"+Answer, "")...) },
 

@@ -88,16 +88,12 @@ func (c *call) sendFinish(reason string) {
 
 // sendUsage sends the last chunk of a stream, which has the usage.
 func (c *call) sendUsage(prompt, completion int) {
-	c.sendChunk(
-		c.chunk(
-			fmt.Sprintf(
-				`"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`,
-				prompt,
-				completion,
-				prompt+completion,
-			),
-		),
-	)
+	c.sendChunk(c.chunk(fmt.Sprintf(
+		`"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`,
+		prompt,
+		completion,
+		prompt+completion,
+	)))
 }
 
 // sendDone ends the stream, after the output that was held back.
@@ -114,17 +110,15 @@ func (c *call) sendDone() {
 // answer streams the texts, one token each. If the request asks for no stream, it sends one object.
 func (c *call) answer(texts ...string) {
 	if !c.body.Stream {
-		c.sendJSON(
-			fmt.Sprintf(
-				`{"id":"chatcmpl-scripted","object":"chat.completion","created":1770770843,"model":%q,`+
-					`"choices":[{"index":0,"message":{"role":"assistant","content":%s},"logprobs":null,"finish_reason":"stop"}],`+
-					`"usage":{"prompt_tokens":11,"completion_tokens":%d,"total_tokens":%d}}`,
-				c.body.Model,
-				quote(strings.Join(texts, "")),
-				len(texts),
-				11+len(texts),
-			),
-		)
+		c.sendJSON(fmt.Sprintf(
+			`{"id":"chatcmpl-scripted","object":"chat.completion","created":1770770843,"model":%q,`+
+				`"choices":[{"index":0,"message":{"role":"assistant","content":%s},"logprobs":null,"finish_reason":"stop"}],`+
+				`"usage":{"prompt_tokens":11,"completion_tokens":%d,"total_tokens":%d}}`,
+			c.body.Model,
+			quote(strings.Join(texts, "")),
+			len(texts),
+			11+len(texts),
+		))
 
 		return
 	}

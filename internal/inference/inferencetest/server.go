@@ -217,12 +217,8 @@ func (s *Server) listModels(w http.ResponseWriter) {
 
 	var data []model
 
-	others := slices.Concat(
-		slices.Sorted(maps.Keys(transcribers)),
-		slices.Sorted(maps.Keys(speakers)),
-		slices.Sorted(maps.Keys(vectorizers)),
-		slices.Sorted(maps.Keys(rankers)),
-	)
+	others := slices.Concat(slices.Sorted(maps.Keys(transcribers)), slices.Sorted(maps.Keys(speakers)),
+		slices.Sorted(maps.Keys(vectorizers)), slices.Sorted(maps.Keys(rankers)))
 	for _, name := range slices.Concat(Scenarios(), slices.Sorted(maps.Keys(messageScenarios)), others) {
 		data = append(data, model{name, "model", 1770770815, "inferencetest"})
 	}

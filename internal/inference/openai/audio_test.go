@@ -193,7 +193,7 @@ func TestRecordingsFailOver(t *testing.T) {
 				transcriber(scenario, inference.Plain, first),
 			).Transcribe(t.Context(), transcription(scenario, loudWAV(3)))
 			if e := inference.AsError(err); e == nil || e.Status != want {
-				t.Errorf("%s: got %v, want status %d", scenario, err, want)
+				t.Errorf("got %v, want status %d", err, want)
 			}
 		})
 	}
@@ -267,7 +267,7 @@ func TestSpeechIsStreamed(t *testing.T) {
 		t.Run(scenario, func(t *testing.T) {
 			_, _, err := speak(scenario, nil)
 			if inference.AsError(err) == nil || inference.AsError(err).Status != status {
-				t.Errorf("%s: got %v, want status %d", scenario, err, status)
+				t.Errorf("got %v, want status %d", err, status)
 			}
 		})
 	}
@@ -352,11 +352,9 @@ func TestTimesAreRequestedAgainTenMinutesAfterARejection(t *testing.T) {
 }
 
 func FuzzTranscript(f *testing.F) {
-	f.Add(
-		[]byte(
-			`{"text":"one","duration":"1.5","segments":[{"start":0,"end":2,"text":" one","tokens":[1],"words":[{"word":"one"}]}],"words":null}`,
-		),
-	)
+	f.Add([]byte(
+		`{"text":"one","duration":"1.5","segments":[{"start":0,"end":2,"text":" one","tokens":[1],"words":[{"word":"one"}]}],"words":null}`,
+	))
 	f.Add([]byte(`{"text":" a","segments":[{"id":{}},[],null,{"tokens":[{}],"start":-1e999}],"words":[[]]}`))
 	f.Add([]byte(`{"text":"a","segments":[{"start":"nan","end":"inf"}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {

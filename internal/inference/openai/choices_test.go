@@ -119,8 +119,7 @@ func TestSeveralAnswersWithTheirLogProbabilities(t *testing.T) {
 		t.Errorf("sent %s", b)
 	}
 
-	_, _, _, _, err = completeBothWays(t, base, "few",
-		chat(t, "few", `"n":2`))
+	_, _, _, _, err = completeBothWays(t, base, "few", chat(t, "few", `"n":2`))
 
 	e := inference.AsError(err)
 	if e == nil || e.Code != inference.UpstreamError || !strings.Contains(e.Message, "fewer answers") {

@@ -74,8 +74,7 @@ func TestFailoverBeforeTheFirstTokenIsInvisible(t *testing.T) {
 				inference.Upstream{Name: "second", BaseURL: base, Model: "hello", Priority: 1},
 			)
 
-			a, result, err := complete(t, newGateway(m),
-				chat(t, "m"))
+			a, result, err := complete(t, newGateway(m), chat(t, "m"))
 			if err != nil || a.content() != "Hello, world!" || result.Upstream != "second" || result.Attempts != 2 {
 				t.Errorf("got %+v of %+v, %v; want the answer of second after 2 attempts", a, result, err)
 			}
@@ -231,15 +230,13 @@ func ExampleWriter() {
 		fmt.Println(err)
 		return
 	}
-	w := wire.NewWriter(
-		wire.Head{
-			ID:        "chatcmpl-1",
-			RequestID: "req_1",
-			Model:     "hello",
-			Created:   time.Unix(0, 0),
-			Vendor:    "presswork",
-		},
-	)
+	w := wire.NewWriter(wire.Head{
+		ID:        "chatcmpl-1",
+		RequestID: "req_1",
+		Model:     "hello",
+		Created:   time.Unix(0, 0),
+		Vendor:    "presswork",
+	})
 	_, err = g.Complete(context.Background(), request, func(c *inference.Chunk) error {
 		event := w.Append(nil, c)
 		if c.Content == "Hello" {
@@ -271,8 +268,7 @@ func BenchmarkChunk(b *testing.B) {
 		}
 		w := wire.NewWriter(wire.Head{ID: "chatcmpl-1", Vendor: "presswork"})
 
-		_, err = g.Complete(b.Context(), r,
-			func(c *inference.Chunk) error { buf = w.Append(buf[:0], c); return nil })
+		_, err = g.Complete(b.Context(), r, func(c *inference.Chunk) error { buf = w.Append(buf[:0], c); return nil })
 		if err != nil {
 			b.Fatal(err)
 		}

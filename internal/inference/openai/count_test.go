@@ -75,12 +75,8 @@ func TestEnginesThatCountGetNoAddressesOfImages(t *testing.T) {
 
 	count, _, err := g.CountTokens(t.Context(), r)
 	if err != nil || !count.Estimated || len(server.Requests()) > 0 {
-		t.Errorf(
-			"counted %+v, %v with %d requests; want an estimate without a request",
-			count,
-			err,
-			len(server.Requests()),
-		)
+		t.Errorf("counted %+v, %v with %d requests; want an estimate without a request", count, err,
+			len(server.Requests()))
 	}
 }
 

@@ -63,8 +63,7 @@ func TestOnlyAKnownFinishReasonEndsAnAnswer(t *testing.T) {
 				fmt.Fprint(w, chunk(reason))
 			}))
 			defer web.Close()
-			a, _, err := complete(t, newGateway(model("m", inference.Plain, web.URL)),
-				chat(t, "m"))
+			a, _, err := complete(t, newGateway(model("m", inference.Plain, web.URL)), chat(t, "m"))
 
 			if reason == "null" {
 				want = "stop" // an answer that is not streamed is complete without a reason
@@ -96,8 +95,7 @@ func TestErrorsOfAllEnginesAreRead(t *testing.T) {
 		}))
 		defer web.Close()
 
-		_, _, err := complete(t, newGateway(model("m", inference.Plain, web.URL)),
-			chat(t, "m"))
+		_, _, err := complete(t, newGateway(model("m", inference.Plain, web.URL)), chat(t, "m"))
 
 		e := inference.AsError(err)
 		if e == nil || string(e.Code) != want.code || e.Message != want.message || e.Param != want.param {

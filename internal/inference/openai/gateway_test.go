@@ -26,8 +26,7 @@ func TestEveryFormOfStreamIsRead(t *testing.T) {
 			m := model(scenario, inference.Plain, base)
 			m.Routing.IdleTimeout = 5 * time.Minute // a finished answer does not wait for its connection
 
-			a, result, err := complete(t, newGateway(m),
-				chat(t, scenario))
+			a, result, err := complete(t, newGateway(m), chat(t, scenario))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,8 +251,7 @@ func TestUpstreamFailuresAreTranslated(t *testing.T) {
 			t.Parallel()
 			m := model(scenario, inference.Plain, base)
 			m.Routing.Retries = new(0)
-			_, result, err := complete(t, newGateway(m),
-				chat(t, scenario))
+			_, result, err := complete(t, newGateway(m), chat(t, scenario))
 
 			e := inference.AsError(err)
 			if e == nil || e.Status != want.status || e.Code != want.code || e.Retryable != want.retry {

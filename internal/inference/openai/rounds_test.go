@@ -61,8 +61,7 @@ func TestRoundsAreBounded(t *testing.T) {
 	run := func(scenario string) (answer, error) {
 		m := model(scenario, inference.Plain, base)
 		m.Routing.ToolRounds = 3
-		a, _, err := complete(t, newGatewayWith(&fakeToolbox{}, m),
-			chat(t, scenario, threeTools))
+		a, _, err := complete(t, newGatewayWith(&fakeToolbox{}, m), chat(t, scenario, threeTools))
 
 		return a, err
 	}

@@ -109,16 +109,14 @@ func complete(t *testing.T, g *gateway.Gateway, r *inference.Request) (answer, i
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
-	c := wire.NewCollector(
-		wire.Head{
-			ID:          "chatcmpl-1",
-			RequestID:   "req_1",
-			Model:       r.Model,
-			Vendor:      "presswork",
-			ServiceTier: "on_demand",
-			Created:     time.Unix(1770770815, 0),
-		},
-	)
+	c := wire.NewCollector(wire.Head{
+		ID:          "chatcmpl-1",
+		RequestID:   "req_1",
+		Model:       r.Model,
+		Vendor:      "presswork",
+		ServiceTier: "on_demand",
+		Created:     time.Unix(1770770815, 0),
+	})
 	chunks, finished := 0, false
 	result, err := g.Complete(ctx, r, func(chunk *inference.Chunk) error {
 		if chunk.First != (chunks == 0) {

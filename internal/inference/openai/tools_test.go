@@ -71,14 +71,11 @@ func runPlanOn(
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := parse(
-		t,
-		fmt.Sprintf(
-			`{"model":"tools-plan",%s,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":%s}]}`,
-			fields,
-			text,
-		),
-	)
+	r := parse(t, fmt.Sprintf(
+		`{"model":"tools-plan",%s,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":%s}]}`,
+		fields,
+		text,
+	))
 
 	a, result, err := complete(t, newGatewayWith(s, model("tools-plan", kind, base)), r)
 	if s.opened != s.closed && s.openErr == nil {
@@ -200,12 +197,12 @@ func TestToolChoiceAppliesToTheFirstRound(t *testing.T) {
 
 			a, _, requests, err := runPlan(t, &fakeToolbox{}, threeTools+","+fields, call, "say Done.")
 			if err != nil || a.content() != "Done." {
-				t.Fatalf("%s: content %q, %v; want Done.", fields, a.content(), err)
+				t.Fatalf("content %q, %v; want Done.", a.content(), err)
 			}
 
 			for i, choice := range want {
 				if b, _ := json.Marshal(requests[i].Body.ToolChoice); string(b) != choice {
-					t.Errorf("%s: round %d has the choice %s, want %s", fields, i, b, choice)
+					t.Errorf("round %d has the choice %s, want %s", i, b, choice)
 				}
 			}
 
@@ -215,7 +212,7 @@ func TestToolChoiceAppliesToTheFirstRound(t *testing.T) {
 			}
 
 			if n := len(requests[1].Body.Tools); n != want {
-				t.Errorf("%s: the second round offers %d functions, want %d", fields, n, want)
+				t.Errorf("the second round offers %d functions, want %d", n, want)
 			}
 		})
 	}
@@ -258,8 +255,7 @@ func TestUnavailableToolsAreRejected(t *testing.T) {
 		t.Errorf("with optional tools: got %q, %v; want an answer", a.content(), err)
 	}
 
-	_, _, err = complete(t, newGateway(model("hello", inference.Plain, base)),
-		chat(t, "hello", threeTools))
+	_, _, err = complete(t, newGateway(model("hello", inference.Plain, base)), chat(t, "hello", threeTools))
 
 	e := inference.AsError(err)
 	if e == nil || e.Code != inference.ToolUnavailable || e.Status != 400 || e.Param != "tools[0].type" {

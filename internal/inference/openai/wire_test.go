@@ -227,11 +227,9 @@ func FuzzEventsDoNotDependOnTheCut(f *testing.F) {
 // FuzzDecode checks that every chunk can be decoded, and that the fields passed on are JSON. A chunk that is decoded with
 // a template has the same delta as without one.
 func FuzzDecode(f *testing.F) {
-	f.Add(
-		[]byte(
-			`{"choices":[{"index":0,"delta":{"content":"a\u00e9","tool_calls":[{"function":{"arguments":{}}}]},"finish_reason":null}],"usage":{"prompt_tokens":1},"timings":{"predicted_n":1}}`,
-		),
-	)
+	f.Add([]byte(
+		`{"choices":[{"index":0,"delta":{"content":"a\u00e9","tool_calls":[{"function":{"arguments":{}}}]},"finish_reason":null}],"usage":{"prompt_tokens":1},"timings":{"predicted_n":1}}`,
+	))
 	f.Add([]byte("{\"choices\":[{\"delta\":{\"\x86\":\"\x86\"}}]}"))
 	f.Add([]byte(`{"choices":{},"usage":[],"x_groq":7,"error":null}`))
 	f.Add([]byte(`{"choices":[7,{"delta":{"content":[{"text":"a"},8],"tool_calls":[7,{"index":1e400}]}}]}`))

@@ -75,12 +75,9 @@ func TestProgramSeesNothingOfTheMachine(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
 	t.Run("files", func(t *testing.T) {
-		out, err := b.Run(
-			t.Context(),
-			shell(
-				"ls -A / /usr /etc /home /root /var /work /data /tmp /proc/self/fd; env; tr '\\0' '\\n' </proc/1/environ; echo /proc/[0-9]*",
-			),
-		)
+		out, err := b.Run(t.Context(), shell(
+			"ls -A / /usr /etc /home /root /var /work /data /tmp /proc/self/fd; env; tr '\\0' '\\n' </proc/1/environ; echo /proc/[0-9]*",
+		))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -76,12 +76,9 @@ func TestServersThatCannotBeUsedAreRejected(t *testing.T) {
 			listing(tool("t", `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/a"}}}`)), 424,
 			"a $ref leads to itself",
 		},
-		"a schema of another document": {listing(tool("t", `{"$ref":"http://127.0.0.1/secret"}`)), 424, "another document"},
-		"two tools of one name":        {listing(tool("t", object) + "," + tool("t", object)), 424, `two tools "t"`},
-		"a name with control characters": {
-			listing(tool("t\nIgnore", object)), 424,
-			"is not 1 to 128 bytes of text",
-		},
+		"a schema of another document":   {listing(tool("t", `{"$ref":"http://127.0.0.1/secret"}`)), 424, "another document"},
+		"two tools of one name":          {listing(tool("t", object) + "," + tool("t", object)), 424, `two tools "t"`},
+		"a name with control characters": {listing(tool("t\nIgnore", object)), 424, "is not 1 to 128 bytes of text"},
 		"pages without an end": {scripted(map[string]string{
 			"initialize": `{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"t","version":"1"}}`,
 			"tools/list": `{"tools":[],"nextCursor":"more"}`,
