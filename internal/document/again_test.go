@@ -2,7 +2,6 @@ package document_test
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -13,8 +12,8 @@ import (
 	"presswork/internal/fault"
 )
 
-// TestADocumentIsComposedAgainOnlyWhereItMayDiffer composes pairs of documents and checks
-// whether the second page is the remembered first one.
+// TestADocumentIsComposedAgainOnlyWhereItMayDiffer composes pairs of documents and checks whether the second page is
+// the remembered first one: only then do both strings share their bytes.
 func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
@@ -29,7 +28,8 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 		return document.Document{Content: []byte("# A\n\ntext\n"), Asset: none, Include: none}
 	}
 
-	same := func(d document.Document) bool {
+	// samePage reports whether d has the remembered page of plain().
+	samePage := func(t *testing.T, d document.Document) bool {
 		t.Helper()
 		pages := [2]document.Composed{}
 
@@ -42,14 +42,16 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 
 		again, err := c.Compose(t.Context(), d)
 		if err != nil || again.Key != pages[1].Key {
-			t.Errorf("again the key is %s, it was %s (%v)", again.Key, pages[1].Key, err)
+			t.Errorf("composing again: key %s, %v; want %s", again.Key, err, pages[1].Key)
 		}
 
 		return unsafe.StringData(pages[0].Page.HTML) == unsafe.StringData(pages[1].Page.HTML)
 	}
-	if !same(plain()) {
-		t.Error("an equal document is composed anew")
+
+	if !samePage(t, plain()) {
+		t.Error("an equal document got a new page, want the remembered one")
 	}
+	// others has a document for each field of Document, with another value in that field.
 	others := map[string]document.Document{
 		"Content":  {Content: []byte("# B\n")},
 		"Theme":    {Theme: "nord"},
@@ -72,16 +74,16 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 		if !field.IsExported() {
 			continue
 		}
-		d := plain()
 
-		to, from := reflect.ValueOf(&d).
-			Elem().
-			FieldByIndex(field.Index),
-			reflect.ValueOf(others[field.Name]).
-				FieldByIndex(field.Index)
-		if to.Set(from); same(d) {
-			t.Errorf("documents that differ in %s have one page", field.Name)
-		}
+		t.Run(field.Name, func(t *testing.T) {
+			d := plain()
+			other := reflect.ValueOf(others[field.Name]).FieldByIndex(field.Index)
+			reflect.ValueOf(&d).Elem().FieldByIndex(field.Index).Set(other)
+
+			if samePage(t, d) {
+				t.Error("a document that differs in this field got the remembered page, want a new one")
+			}
+		})
 	}
 
 	first, err := c.Compose(t.Context(), plain())
@@ -92,13 +94,15 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 
 	if next, err := c.Compose(t.Context(), plain()); err != nil || next.Page.HTML == "" ||
 		unsafe.StringData(first.Page.HTML) == unsafe.StringData(next.Page.HTML) {
-		t.Errorf("the next day has the page of the day before (%v)", err)
+		t.Errorf("on the next day the page is remembered, want a new one (error %v)", err)
 	}
 
-	for i, content := range []string{"![](a.png)\n", "{{#include a.md}}\n", "![](https://example.com/a.png)\n"} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	// Files and addresses may change, so a document that names any is composed each time.
+	for _, content := range []string{"![](a.png)\n", "{{#include a.md}}\n", "![](https://example.com/a.png)\n"} {
+		t.Run(content, func(t *testing.T) {
 			var pages [2]document.Composed
 			for i := range pages {
+				var err error
 				if pages[i], err = c.Compose(
 					t.Context(),
 					document.Document{Content: []byte(content), Asset: none, Include: none},
@@ -108,7 +112,7 @@ func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 			}
 
 			if unsafe.StringData(pages[0].Page.HTML) == unsafe.StringData(pages[1].Page.HTML) {
-				t.Errorf("%q is not asked for again", content)
+				t.Error("the second page is remembered, want a new one")
 			}
 		})
 	}

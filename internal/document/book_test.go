@@ -22,7 +22,7 @@ import (
 	"presswork/internal/markdown/diagram"
 )
 
-// bookOf makes a document into a book, and returns its files.
+// bookOf converts a document to EPUB. It returns the book and its files by name.
 func bookOf(t *testing.T, c *document.Converter, d document.Document) ([]byte, map[string][]byte) {
 	t.Helper()
 	d.Output = presswork.EPUB
@@ -57,6 +57,7 @@ func bookOf(t *testing.T, c *document.Converter, d document.Document) ([]byte, m
 	return made.Data, files
 }
 
+// samples returns a document with all features, and one whose content breaks careless EPUBs.
 func samples(t *testing.T) (rich, hostileBook []byte) {
 	t.Helper()
 
@@ -110,7 +111,7 @@ func TestBooksAreValid(t *testing.T) {
 	}
 }
 
-// checkBook runs EPUBCheck on a book.
+// checkBook runs EPUBCheck on a book and fails the test for each error and warning.
 func checkBook(t *testing.T, checker string, data []byte) {
 	t.Helper()
 
@@ -124,7 +125,7 @@ func checkBook(t *testing.T, checker string, data []byte) {
 
 	begin := bytes.IndexByte(out, '{')
 	if begin < 0 {
-		t.Fatalf("%s, %v", out, err)
+		t.Fatalf("EPUBCheck printed no report: %v\n%s", err, out)
 	}
 
 	var report struct {
@@ -139,11 +140,11 @@ func checkBook(t *testing.T, checker string, data []byte) {
 		}
 	}
 	if err := json.NewDecoder(bytes.NewReader(out[begin:])).Decode(&report); err != nil {
-		t.Fatalf("%v: %.500s", err, out)
+		t.Fatalf("the report of EPUBCheck is not JSON: %v\n%.500s", err, out)
 	}
 
 	if report.Checker.Elapsed == 0 {
-		t.Errorf("nothing was checked: %.500s", out)
+		t.Errorf("EPUBCheck checked nothing: %.500s", out)
 	}
 
 	for _, m := range report.Messages {
@@ -153,7 +154,7 @@ func checkBook(t *testing.T, checker string, data []byte) {
 	}
 }
 
-// withStyle returns the book with another stylesheet.
+// withStyle returns the book with css as its stylesheet.
 func withStyle(t *testing.T, book, css []byte) []byte {
 	t.Helper()
 
@@ -207,14 +208,14 @@ func TestABookHasTheThemesCover(t *testing.T) {
 	}
 
 	if s := cover.Bounds().Size(); s.X != 1600 || s.Y != 2560 {
-		t.Errorf("%v pixels", s)
+		t.Errorf("the cover has %d × %d pixels, want 1600 × 2560", s.X, s.Y)
 	}
 
 	red, green, blue, _ := cover.At(3, 3).RGBA() // --cover-bg is #09002f
 	if red>>8 > 20 || green>>8 > 10 || blue>>8 < 30 || blue>>8 > 70 {
-		t.Errorf("the corner is #%02x%02x%02x", red>>8, green>>8, blue>>8)
+		t.Errorf("the corner is #%02x%02x%02x, want about #09002f", red>>8, green>>8, blue>>8)
 	}
-	sun := 0
+	sun := 0 // rows in which the middle of the picture is yellow
 
 	for y := 0; y < 2560; y += 16 {
 		if r, g, _, _ := cover.At(800, y).RGBA(); r>>8 > 200 && g>>8 > 100 {
@@ -223,7 +224,7 @@ func TestABookHasTheThemesCover(t *testing.T) {
 	}
 
 	if sun < 10 {
-		t.Errorf("the sun has %d of 160 lines", sun)
+		t.Errorf("the sun is on %d of 160 rows, want at least 10", sun)
 	}
 
 	_, files = bookOf(
@@ -232,20 +233,20 @@ func TestABookHasTheThemesCover(t *testing.T) {
 		document.Document{Content: []byte("# Night train\n\ntext"), Options: presswork.Options{Cover: new(false)}},
 	)
 	if files["EPUB/cover.png"] != nil || files["EPUB/cover.xhtml"] != nil {
-		t.Error("a cover that was not wanted")
+		t.Error("a book without a cover has files of a cover")
 	}
 }
 
-// TestABookIsTheDocument also checks that a dark theme does not set the colour of the
-// page. The same document must give the same bytes during a day.
-func TestABookIsTheDocument(t *testing.T) {
+// A book has the content and metadata of its document. A dark theme does not set the colour of the page. The same
+// document gives the same bytes during a day.
+func TestABookHasTheContentOfItsDocument(t *testing.T) {
 	t.Parallel()
 	rich, _ := samples(t)
 	c := converter(t, document.Options{})
 
 	data, files := bookOf(t, c, document.Document{Content: rich, Theme: "dracula"})
 	if again, _ := bookOf(t, c, document.Document{Content: rich, Theme: "dracula"}); !bytes.Equal(data, again) {
-		t.Error("the same document gives other bytes")
+		t.Error("converting the document again gives other bytes")
 	}
 
 	all := string(bytes.Join(
@@ -254,7 +255,7 @@ func TestABookIsTheDocument(t *testing.T) {
 	))
 	for _, want := range []string{"<math xmlns=", `epub:type="noteref"`, "<strong>Markdown</strong>", `class="chroma`, `<table>`, `<span class="task">☑</span>`} {
 		if !strings.Contains(all, want) {
-			t.Errorf("no %s", want)
+			t.Errorf("the chapters lack %s", want)
 		}
 	}
 
@@ -271,17 +272,17 @@ func TestABookIsTheDocument(t *testing.T) {
 	if body := regexp.MustCompile(`body ?\{[^}]*\}`).
 		FindString(css); body == "" || strings.Contains(body, "background") || strings.Contains(body, "color") ||
 		strings.Contains(css, "var(") {
-		t.Errorf("the stylesheet says %q: %.300s", body, css)
+		t.Errorf("body has %q, want neither colours nor var() in the stylesheet: %.300s", body, css)
 	}
 
 	if n := strings.Count(string(files["EPUB/nav.xhtml"]), "<li>"); n < 15 {
-		t.Errorf("%d entries of contents", n)
+		t.Errorf("the contents have %d entries, want at least 15", n)
 	}
 }
 
-// Several jobs may make the same remembered document at a time. A warning of one of them
-// must not appear in the others.
-func TestABookKeepsItsWarningsToItself(t *testing.T) {
+// Several jobs may convert the same remembered document at a time. So Make must not append its warnings to the array
+// of the composed document.
+func TestWarningsOfABookStayOutOfTheComposedDocument(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{})
 
@@ -301,7 +302,7 @@ func TestABookKeepsItsWarningsToItself(t *testing.T) {
 
 	made, err := c.Make(t.Context(), composed)
 	if err != nil || len(made.Warnings) != 1 || made.Warnings[0].Code != fault.ImageFailed {
-		t.Fatalf("%+v, %v", made.Warnings, err)
+		t.Fatalf("got warnings %+v, error %v; want one %s", made.Warnings, err, fault.ImageFailed)
 	}
 
 	if shared[0].Code != "" {

@@ -9,6 +9,7 @@ import (
 	"presswork/internal/document"
 )
 
+// indexed has index entries on four of its five pages, in German.
 const indexed = `---
 toc: true
 lang: de
@@ -53,19 +54,19 @@ func TestIndexHasThePagesOfItsEntries(t *testing.T) {
 	}
 }
 
-func TestIndexIsComposed(t *testing.T) {
+func TestIndexLinksToItsEntries(t *testing.T) {
 	t.Parallel()
 
 	page := func(d document.Document) string { return compose(t, d).Page.HTML }
 
 	web := page(document.Document{Content: []byte(indexed), Output: presswork.HTML})
 	if strings.Contains(web, "data-fill") || !strings.Contains(web, `href="#toc-ix-2">2</a>`) {
-		t.Errorf("a document without pages counts the places: %s", web)
+		t.Errorf("an HTML document has no pages; want links numbered by occurrence: %s", web)
 	}
 
 	here := page(document.Document{Content: []byte("\\printindex\n\na\\index{b}\n")})
 	if strings.Index(here, "toc-index\" role") > strings.Index(here, "<p>a") {
-		t.Errorf("the index is not where the source has it: %s", here)
+		t.Errorf("the index is below the paragraph, want it at \\printindex: %s", here)
 	}
 
 	parts := page(document.Document{
@@ -75,7 +76,7 @@ func TestIndexIsComposed(t *testing.T) {
 	})
 	if !strings.Contains(parts, `href="#toc-ix-1" data-fill></a><a class="toc-at" href="#toc-ix-1-2"`) ||
 		strings.Contains(parts, ">Index</h") {
-		t.Errorf("two documents have one index, where the source has it: %s", parts)
+		t.Errorf("want one index of both parts, at \\printindex and without a heading: %s", parts)
 	}
 
 	hostile := page(document.Document{
@@ -83,10 +84,10 @@ func TestIndexIsComposed(t *testing.T) {
 	})
 	if strings.Contains(hostile, "<b>") || strings.Contains(hostile, "<i>") ||
 		strings.Count(hostile, "toc-first") != 1 {
-		t.Errorf("what an entry holds is text: %s", hostile)
+		t.Errorf("HTML in an index entry is not escaped: %s", hostile)
 	}
 
 	if plain := page(document.Document{Content: []byte("# plain\n")}); strings.Contains(plain, "toc-index") {
-		t.Error("a page without an index has its rules")
+		t.Error("a page without an index has the CSS rules of an index")
 	}
 }

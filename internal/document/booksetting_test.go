@@ -12,7 +12,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// novel is prose in three chapters, the first of so many paragraphs.
+// novel returns prose in three chapters. The first has that many paragraphs, the others have 12.
 func novel(first int) string {
 	const sentence = "the lamplighter of the harbour town went from street to street, with extraordinary patience, and found that nobody had waited. "
 	var b strings.Builder
@@ -53,7 +53,7 @@ func TestLiteraryProseIsSetAsABook(t *testing.T) {
 				document.Document{Content: []byte(novel(first)), Theme: "fantasy", Options: o},
 			)
 			if len(r.Warnings) > 0 {
-				t.Error(r.Warnings)
+				t.Errorf("got warnings %v, want none", r.Warnings)
 			}
 			pages := strings.Split(strings.TrimSuffix(poppler(t, "pdftotext", "-raw", path, "-"), "\f"), "\f")
 			chapter, section, white := "", "", 0
@@ -63,7 +63,7 @@ func TestLiteraryProseIsSetAsABook(t *testing.T) {
 
 				folio := regexp.MustCompile(fmt.Sprintf(`(?m)^– ?%d ?–\n`, number))
 				if strings.TrimSpace(text) != "" && !folio.MatchString(text) {
-					t.Errorf("page %d does not say so: %q", number, text)
+					t.Errorf("page %d does not print its number: %q", number, text)
 				}
 				text = folio.ReplaceAllString(text, "")
 				lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -95,14 +95,19 @@ func TestLiteraryProseIsSetAsABook(t *testing.T) {
 						section = lines[1+i]
 					}
 
-					if want := map[bool]string{true: chapter, false: section}[number%2 == 0]; head != want {
+					want := section
+					if number%2 == 0 {
+						want = chapter
+					}
+
+					if head != want {
 						t.Errorf("page %d has the head %q, want %q", number, head, want)
 					}
 				}
 			}
 
 			if chapter != "Chapter3x" || (name == "white page") != (white == 1) {
-				t.Errorf("the last chapter is %s; %d pages are white", chapter, white)
+				t.Errorf("the last chapter is %s, want Chapter3x; %d pages are white", chapter, white)
 			}
 
 			info := poppler(t, "pdfinfo", "-box", path)
@@ -115,13 +120,17 @@ func TestLiteraryProseIsSetAsABook(t *testing.T) {
 			}
 
 			if left, right := textEdge(t, path, 4), textEdge(t, path, 3); left-right < 5 {
-				t.Errorf("text begins at %.0f on a left page, at %.0f on a right one", left, right)
+				t.Errorf(
+					"text begins at %.0f pt on a left page, %.0f on a right one; want 5 pt less on right ones",
+					left,
+					right,
+				)
 			}
 		})
 	}
 }
 
-// textEdge is where the longest line of a page begins, in points.
+// textEdge returns where the longest line of a page begins, in points from the left.
 func textEdge(t *testing.T, path string, page int) float64 {
 	t.Helper()
 	out := poppler(t, "pdftotext", "-bbox-layout", "-f", fmt.Sprint(page), "-l", fmt.Sprint(page), path, "-")
@@ -147,7 +156,7 @@ func textEdge(t *testing.T, path string, page int) float64 {
 
 // Documents that are short, not prose, or declared as documents are not set as books. Each part of the setting can
 // be switched on or off.
-func TestDocumentsThatAreSetAsBooks(t *testing.T) {
+func TestOnlyLongProseIsSetAsABook(t *testing.T) {
 	t.Parallel()
 
 	list := "# A\n\n" + strings.Repeat("- an item of a list that goes on for a while\n", 300)
@@ -157,9 +166,9 @@ func TestDocumentsThatAreSetAsBooks(t *testing.T) {
 		holds, lacks   string
 	}{
 		"prose":             {content: novel(12), theme: "silk", holds: `class="book" class="drop-cap" class="leaf" @page:left presswork-running data-chapter har` + "\u00adbour"},
-		"a document":        {content: novel(12), theme: "silk", o: presswork.Options{As: "document"}, lacks: `class="book" drop-cap leaf @page:left presswork-running har` + "\u00adbour"},
+		"as document":       {content: novel(12), theme: "silk", o: presswork.Options{As: "document"}, lacks: `class="book" drop-cap leaf @page:left presswork-running har` + "\u00adbour"},
 		"another theme":     {content: novel(12), theme: "light", lacks: `class="book" drop-cap leaf @page:left presswork-running`},
-		"said to be one":    {content: "# A\n\nText.", theme: "light", o: presswork.Options{As: "book"}, holds: `class="book" @page:left`, lacks: "drop-cap leaf"},
+		"as book":           {content: "# A\n\nText.", theme: "light", o: presswork.Options{As: "book"}, holds: `class="book" @page:left`, lacks: "drop-cap leaf"},
 		"a list":            {content: list, theme: "silk", lacks: `class="book" @page:left`},
 		"a specification":   {content: novel(12) + strings.Repeat("\n\n```\ncode\n```\n", 30), theme: "silk", lacks: `class="book" @page:left drop-cap`},
 		"with an example":   {content: novel(12) + "\n\n```\ncode\n```\n", theme: "silk", holds: `class="book" @page:left drop-cap`},
@@ -182,21 +191,21 @@ func TestDocumentsThatAreSetAsBooks(t *testing.T) {
 			html := composed.Page.HTML
 			for want := range strings.FieldsSeq(c.holds) {
 				if !strings.Contains(html, want) {
-					t.Errorf("no %s", want)
+					t.Errorf("the page lacks %s", want)
 				}
 			}
 
 			for bad := range strings.FieldsSeq(c.lacks) {
 				if strings.Contains(html, bad) {
-					t.Errorf("holds %s", bad)
+					t.Errorf("the page has %s", bad)
 				}
 			}
 		})
 	}
 }
 
-// Paragraphs of pictures alone keep space around them where others have none.
-func TestPicturesKeepTheirSpace(t *testing.T) {
+// Paragraphs that contain only pictures keep space around them in themes whose other paragraphs have none.
+func TestParagraphsOfPicturesKeepTheirSpace(t *testing.T) {
 	t.Parallel()
 	const picture = "<img alt=\"a\" src=\"data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==\">"
 	content := "Text.\n\n" + picture + " " + picture + "\n\nText " + picture + ".\n"
@@ -212,7 +221,7 @@ func TestPicturesKeepTheirSpace(t *testing.T) {
 	if html := composed.Page.HTML; strings.Count(html, "<p data-pictures>") != 1 ||
 		!strings.Contains(html, "main > p[data-pictures]:is(p){margin-block") ||
 		!strings.Contains(html, "p[data-pictures] + p:is(p)") {
-		t.Error(html)
+		t.Errorf("want one paragraph of pictures, and its rules: %s", html)
 	}
 }
 
@@ -225,7 +234,7 @@ func TestPressOptionsAreChecked(t *testing.T) {
 		t.Run(param, func(t *testing.T) {
 			err := document.CheckOptions(o)
 			if e := fault.AsError(err); err == nil || e.Param != "options."+param || e.Code != fault.InvalidOption {
-				t.Errorf("%+v: %v", o, err)
+				t.Errorf("%+v: got %v, want %s of options.%s", o, err, fault.InvalidOption, param)
 			}
 		})
 	}

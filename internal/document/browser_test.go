@@ -15,8 +15,7 @@ import (
 	"presswork/themes"
 )
 
-// shared is the browser of all tests that need none of their own, with the
-// fonts that we bring.
+// shared starts the browser that most tests share. It has the bundled fonts.
 var shared = sync.OnceValues(func() (*chromium.Browser, error) {
 	config, err := fonts.Install("")
 	if err != nil {
@@ -35,7 +34,7 @@ var shared = sync.OnceValues(func() (*chromium.Browser, error) {
 // started is the shared browser, or nil until the first test needs it.
 var started atomic.Pointer[chromium.Browser]
 
-// embedded are the themes of the binary.
+// embedded returns the built-in themes.
 var embedded = sync.OnceValue(func() *themes.Catalogue { return themes.Open(themes.Options{}) })
 
 func TestMain(m *testing.M) {
@@ -52,7 +51,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// printer is a real browser.
+// printer returns the shared browser. In short mode it skips the test.
 func printer(t testing.TB) *chromium.Browser {
 	t.Helper()
 	needsBrowser(t)
@@ -65,7 +64,8 @@ func printer(t testing.TB) *chromium.Browser {
 	return b
 }
 
-// printerWith is a real browser of its own, with the fonts of a fontconfig file.
+// printerWith starts a browser for this test alone, with the fonts of a fontconfig file. In short mode it skips the
+// test.
 func printerWith(t testing.TB, fontConfig string) *chromium.Browser {
 	t.Helper()
 	needsBrowser(t)
@@ -81,10 +81,9 @@ func needsBrowser(t testing.TB) {
 	}
 }
 
-// catalogue are the themes of the binary.
+// catalogue returns the built-in themes.
 func catalogue(t testing.TB) *themes.Catalogue {
 	t.Helper()
-	c := embedded()
 
-	return c
+	return embedded()
 }

@@ -1,7 +1,6 @@
 package document_test
 
 import (
-	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
@@ -37,7 +36,7 @@ func TestCitationsArePrinted(t *testing.T) {
 
 	pages := pageTexts(t, path)
 	if len(pages) != 2 || !strings.Contains(pages[0], "(1,2,none?)") {
-		t.Fatalf("pages %q", pages)
+		t.Fatalf("got pages %q, want two, and (1,2,none?) on the first", pages)
 	}
 
 	for _, want := range []string{"References", "1.", "Knuth D. The TeXbook. 1984", "Bee B. Second work", "Cee C. Uncited"} {
@@ -48,40 +47,44 @@ func TestCitationsArePrinted(t *testing.T) {
 
 	if dests := poppler(t, "pdfinfo", "-dests", path); !strings.Contains(dests, `"ref-a"`) ||
 		!strings.Contains(dests, `"ref-b"`) {
-		t.Errorf("nothing to link to: %s", dests)
+		t.Errorf("the entries are no link targets: %s", dests)
 	}
 
 	if len(result.Warnings) != 1 || result.Warnings[0].Code != fault.CitationMissing || result.Warnings[0].Line != 10 {
-		t.Errorf("warnings %v", result.Warnings)
+		t.Errorf("got warnings %v, want %s in line 10", result.Warnings, fault.CitationMissing)
 	}
 }
 
 func TestCitationOptionsAreChecked(t *testing.T) {
 	t.Parallel()
 
-	for i, c := range []struct {
+	for name, c := range map[string]struct {
 		options presswork.Options
 		want    string
 	}{
-		{presswork.Options{CSL: "apaa"}, `csl "apaa" does not exist; did you mean "apa"?; allowed: acm, acs,`},
-		{presswork.Options{CSL: strings.Repeat("x", 600) + ".csl"}, "does not exist"},
-		{presswork.Options{Bibliography: presswork.Files{"a\x00b"}}, "is not the name of a file"},
-		{presswork.Options{Bibliography: make(presswork.Files, 21)}, "names 21 files; at most 20"},
-		{presswork.Options{NoCite: strings.Repeat("@a ", 5000)}, "nocite is longer than 10000"},
-		{presswork.Options{Numbering: "chapters"}, `numbering "chapters" is not allowed; did you mean "chapter"?; allowed: document, chapter`},
+		"misspelt style":     {presswork.Options{CSL: "apaa"}, `csl "apaa" does not exist; did you mean "apa"?; allowed: acm, acs,`},
+		"long style":         {presswork.Options{CSL: strings.Repeat("x", 600) + ".csl"}, "does not exist"},
+		"NUL in a file name": {presswork.Options{Bibliography: presswork.Files{"a\x00b"}}, "is not the name of a file"},
+		"too many files":     {presswork.Options{Bibliography: make(presswork.Files, 21)}, "names 21 files; at most 20"},
+		"long nocite":        {presswork.Options{NoCite: strings.Repeat("@a ", 5000)}, "nocite is longer than 10000"},
+		"misspelt numbering": {presswork.Options{Numbering: "chapters"}, `numbering "chapters" is not allowed; did you mean "chapter"?; allowed: document, chapter`},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			err := document.CheckOptions(c.options)
 			if fault.CodeOf(err) != fault.InvalidOption || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, want %q", err, c.want)
+				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
 	}
 
-	for i, fine := range []presswork.Options{{CSL: "ieee"}, {CSL: "My Style.CSL", Bibliography: presswork.Files{"a/b.bib"}}, {Numbering: "document", LOF: new(true)}} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for name, fine := range map[string]presswork.Options{
+		"built-in style": {CSL: "ieee"},
+		"files":          {CSL: "My Style.CSL", Bibliography: presswork.Files{"a/b.bib"}},
+		"numbering":      {Numbering: "document", LOF: new(true)},
+	} {
+		t.Run(name, func(t *testing.T) {
 			if err := document.CheckOptions(fine); err != nil {
-				t.Error(err)
+				t.Errorf("got %v, want no error", err)
 			}
 		})
 	}

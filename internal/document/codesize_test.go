@@ -10,7 +10,7 @@ import (
 	"presswork/internal/document"
 )
 
-// Code whose longest lines fit in smaller type is set in it, down to 7 pt.
+// Code is set smaller, down to 7 pt, if its longest lines then fit.
 func TestCodeSizeKeepsLinesWhole(t *testing.T) {
 	t.Parallel()
 	block := func(columns int) string { return "```\n" + strings.Repeat("-", columns) + "\nshort\n```\n" }
@@ -20,17 +20,17 @@ func TestCodeSizeKeepsLinesWhole(t *testing.T) {
 		content  string
 		theme    string
 		options  presswork.Options
-		from, to float64 // the size, 0 for that of other code
+		from, to float64 // allowed sizes in points; 0 is the default size
 	}{
-		"short lines":          {block(78), "light", presswork.Options{}, 0, 0},
-		"a little too long":    {block(85), "light", presswork.Options{}, 7.6, 7.8},
-		"far too long":         {block(120), "light", presswork.Options{}, 0, 0},
-		"larger type":          {block(78), "coffee", presswork.Options{}, 7.5, 8.8},
-		"within a list":        {"- item\n\n  " + strings.ReplaceAll(block(79), "\n", "\n  "), "light", presswork.Options{}, 7.7, 8},
-		"numbered":             {block(79), "light", presswork.Options{LineNumbers: new(true)}, 7.4, 7.8},
-		"on a turned page":     {"::: landscape\n" + block(120) + ":::\n", "light", presswork.Options{}, 0, 0},
-		"on all turned pages":  {block(150), "light", presswork.Options{Landscape: new(true)}, 7, 8.1},
-		"smaller than in 7 pt": {block(90), "light", presswork.Options{Scale: new(0.8)}, 0, 0},
+		"short lines":         {block(78), "light", presswork.Options{}, 0, 0},
+		"a little too long":   {block(85), "light", presswork.Options{}, 7.6, 7.8},
+		"far too long":        {block(120), "light", presswork.Options{}, 0, 0},
+		"larger type":         {block(78), "coffee", presswork.Options{}, 7.5, 8.8},
+		"within a list":       {"- item\n\n  " + strings.ReplaceAll(block(79), "\n", "\n  "), "light", presswork.Options{}, 7.7, 8},
+		"numbered":            {block(79), "light", presswork.Options{LineNumbers: new(true)}, 7.4, 7.8},
+		"on a landscape page": {"::: landscape\n" + block(120) + ":::\n", "light", presswork.Options{}, 0, 0},
+		"on landscape paper":  {block(150), "light", presswork.Options{Landscape: new(true)}, 7, 8.1},
+		"too long for 7 pt":   {block(90), "light", presswork.Options{Scale: new(0.8)}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			composed, err := converter(t, document.Options{}).Compose(

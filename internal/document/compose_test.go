@@ -3,7 +3,6 @@ package document_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -30,9 +29,11 @@ func (blank) Print(context.Context, printable.Page) ([]byte, error) {
 func (blank) PrintRevised(context.Context, printable.Page, func([]byte) ([]string, error)) ([]byte, error) {
 	return nil, errors.New("not a printer")
 }
+
 func (b blank) Version() string { return b.version }
 
-// converter returns a Converter with the options, and with defaults for tests.
+// converter returns a Converter with the options. By default it has the built-in themes, prints nothing, and its day
+// is 20 November 2026.
 func converter(t testing.TB, o document.Options) *document.Converter {
 	t.Helper()
 
@@ -51,6 +52,7 @@ func converter(t testing.TB, o document.Options) *document.Converter {
 	return document.New(o)
 }
 
+// compose composes a document with a default converter.
 func compose(t *testing.T, d document.Document) document.Composed {
 	t.Helper()
 
@@ -62,8 +64,7 @@ func compose(t *testing.T, d document.Document) document.Composed {
 	return c
 }
 
-// The whole page of a small document with every layer, to see what goes where;
-// the sheets themselves have their own tests.
+// The golden page shows the order of all parts. It leaves out the stylesheets, which have tests of their own.
 func TestComposeGolden(t *testing.T) {
 	t.Parallel()
 	c := compose(t, document.Document{
@@ -87,7 +88,7 @@ func TestComposeGolden(t *testing.T) {
 		t.Run(sheet.name, func(t *testing.T) {
 			form := regexp.MustCompile(sheet.form)
 			if !form.Match(html) {
-				t.Errorf("%s are missing", sheet.name)
+				t.Errorf("the page has no match of %s", sheet.form)
 			}
 			html = form.ReplaceAll(html, []byte(sheet.name))
 		})
@@ -118,11 +119,11 @@ func TestSheetFollowsTheOptions(t *testing.T) {
 		Options: presswork.Options{PageSize: "11in x 8.5in", Landscape: new(true)},
 	}).Page.Sheet
 	if wide.Width != 11 || wide.Height != 8.5 {
-		t.Errorf("landscape makes a wide page %v by %v", wide.Width, wide.Height)
+		t.Errorf("landscape with a wide size: got %v by %v in, want 11 by 8.5", wide.Width, wide.Height)
 	}
 
 	if c := compose(t, document.Document{Content: []byte("x")}); !c.Page.Sheet.Tagged || !c.Page.Sheet.Outline {
-		t.Errorf("tags and outline are not the default: %+v", c.Page.Sheet)
+		t.Errorf("got %+v, want tags and outline by default", c.Page.Sheet)
 	}
 }
 
@@ -136,26 +137,26 @@ func TestTheRequestWinsOverFrontMatter(t *testing.T) {
 	}
 
 	if c := compose(t, document.Document{Content: content}); c.Theme != "retro" {
-		t.Errorf("the front matter's theme is not taken: %s", c.Theme)
+		t.Errorf("got the theme %s, want retro, as in the front matter", c.Theme)
 	}
 
 	if c := compose(t, document.Document{Content: []byte("x")}); c.Theme != themes.Default {
-		t.Errorf("the default theme is %s", c.Theme)
+		t.Errorf("got the theme %s, want the default %s", c.Theme, themes.Default)
 	}
 }
 
-func TestTitleComesFromTheNearestSource(t *testing.T) {
+func TestTitleComesFromFrontMatterHeadingOrFileName(t *testing.T) {
 	t.Parallel()
 
-	for i, c := range []struct{ content, filename, want string }{
-		{"---\ntitle: Front\n---\n# Heading", "file.md", "Front"},
-		{"text\n\n# Head *ing*", "file.md", "Head ing"},
-		{"text", "a/annual-report.pdf", "annual-report"},
-		{"text", `c:\x\notes.md`, "notes"},
-		{"text", "", "Document"},
-		{"---\ntitle: \"a\\nb\\u0000c\"\n---\nx", "", "a b c"},
+	for name, c := range map[string]struct{ content, filename, want string }{
+		"front matter":       {"---\ntitle: Front\n---\n# Heading", "file.md", "Front"},
+		"heading":            {"text\n\n# Head *ing*", "file.md", "Head ing"},
+		"file name":          {"text", "a/annual-report.pdf", "annual-report"},
+		"file of Windows":    {"text", `c:\x\notes.md`, "notes"},
+		"default":            {"text", "", "Document"},
+		"control characters": {"---\ntitle: \"a\\nb\\u0000c\"\n---\nx", "", "a b c"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			got := compose(t, document.Document{Content: []byte(c.content), Filename: c.filename}).Meta.Title
 			if got != c.want {
 				t.Errorf("%q, %q: got %q, want %q", c.content, c.filename, got, c.want)
@@ -172,11 +173,11 @@ func TestBlankKeywordsAreLeftOut(t *testing.T) {
 		Options: presswork.Options{Keywords: presswork.Keywords{"", "a\tb", " \n"}},
 	}
 	if got := compose(t, d).Meta.Keywords; !slices.Equal(got, []string{"a b"}) {
-		t.Errorf("the keywords are %q", got)
+		t.Errorf("got keywords %q, want a b", got)
 	}
 }
 
-func TestLongParagraphsAreMarked(t *testing.T) {
+func TestLongAndLeadParagraphsAreMarked(t *testing.T) {
 	t.Parallel()
 
 	words := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
@@ -202,12 +203,12 @@ func TestLongParagraphsAreMarked(t *testing.T) {
 	}
 }
 
-// The time after rendering is linear. Each of these patterns once took minutes.
-func TestHostilePatternsAreComposedSoon(t *testing.T) {
+// Composing takes linear time. Each of these patterns once took minutes.
+func TestHostilePatternsAreComposedInLinearTime(t *testing.T) {
 	t.Parallel()
-	const limit = 30 * time.Second
+	const limit = 30 * time.Second // of processor time
 
-	const times = 33_000 // of what a document may have
+	const times = 33_000 // just below the limit of elements
 	for name, content := range map[string]string{
 		"lines that end in a colon": strings.Repeat("a:\n\n", times) + grid(15, 1, "1,234.5 kg"),
 		"paragraphs not closed":     strings.Repeat("<p>", times),
@@ -221,7 +222,7 @@ func TestHostilePatternsAreComposedSoon(t *testing.T) {
 	}
 }
 
-func TestKeyIsDeterministicAndTellsDifferencesApart(t *testing.T) {
+func TestKeyDependsOnlyOnWhatIsPrinted(t *testing.T) {
 	t.Parallel()
 
 	sample, err := os.ReadFile("testdata/sample.md")
@@ -233,7 +234,7 @@ func TestKeyIsDeterministicAndTellsDifferencesApart(t *testing.T) {
 	key := compose(t, base).Key
 	for range 5 {
 		if again := compose(t, base).Key; again != key {
-			t.Fatalf("the key changed: %s, %s", key, again)
+			t.Fatalf("composing again: key %s, want %s", again, key)
 		}
 	}
 	keys := map[string]string{key: "base"}
@@ -284,9 +285,9 @@ func TestComposedPageFetchesNothing(t *testing.T) {
 
 	const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:;`
 	if !strings.Contains(c.Standalone(), policy) {
-		t.Error("the page that others show has no content security policy")
+		t.Error("the standalone page has no content security policy")
 	}
-	// The printer has its own: one in each document would slow its tabs down.
+	// The printer has a policy of its own: one in each document would slow down its tabs.
 	if strings.Contains(c.Page.HTML, policy) {
 		t.Error("the printed page has a content security policy")
 	}
@@ -297,7 +298,7 @@ func TestStrictTurnsWarningsIntoAnError(t *testing.T) {
 
 	content := []byte("# A\n\n### C\n\n[x](#y)\n")
 	if c := compose(t, document.Document{Content: content}); len(c.Warnings) != 2 {
-		t.Errorf("warnings: %v", c.Warnings)
+		t.Errorf("got warnings %v, want two", c.Warnings)
 	}
 
 	_, err := converter(t, document.Options{}).Compose(
@@ -305,7 +306,7 @@ func TestStrictTurnsWarningsIntoAnError(t *testing.T) {
 		document.Document{Content: content, Options: presswork.Options{Strict: new(true)}},
 	)
 	if fault.CodeOf(err) != fault.StrictFindings || !strings.Contains(err.Error(), "line 3: heading") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %s with the warning of line 3", err, fault.StrictFindings)
 	}
 }
 
@@ -325,12 +326,13 @@ func TestRemoteImagesNeedPermission(t *testing.T) {
 			Options: presswork.Options{RemoteImages: new(allowed)},
 		})
 		if err != nil || len(got.Warnings) != 1 || (fetches == 1) != allowed {
-			t.Errorf("allowed %v: %d fetches, warnings %v, %v", allowed, fetches, got.Warnings, err)
+			t.Errorf("allowed %v: %d fetches, warnings %v, error %v; want one warning, and a fetch if allowed",
+				allowed, fetches, got.Warnings, err)
 		}
 	}
 }
 
-func TestUnknownThemeIsRefused(t *testing.T) {
+func TestUnknownThemeIsRejected(t *testing.T) {
 	t.Parallel()
 
 	_, err := converter(t, document.Options{}).Compose(
@@ -338,13 +340,13 @@ func TestUnknownThemeIsRefused(t *testing.T) {
 		document.Document{Content: []byte("x"), Theme: "nrod"},
 	)
 	if fault.CodeOf(err) != fault.ThemeNotFound {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %s", err, fault.ThemeNotFound)
 	}
 }
 
-// A stylesheet of the caller may use any property, so the page has all of them. Other pages
-// have none.
-func TestPropertiesAreThereForStylesheetsThatAreNotOurs(t *testing.T) {
+// A stylesheet of the caller may read any custom property, so the page defines all of them. Other pages have the
+// values in place of the properties.
+func TestOnlyPagesWithForeignStylesheetsDefineProperties(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 
@@ -355,15 +357,17 @@ func TestPropertiesAreThereForStylesheetsThatAreNotOurs(t *testing.T) {
 	themes := themes.Open(themes.Options{Dir: dir})
 	c := converter(t, document.Options{Themes: themes})
 
-	for i, d := range []struct {
+	for name, d := range map[string]struct {
 		document.Document
-		all bool
+		all bool // the page defines all properties
 	}{
-		{document.Document{Theme: "mine"}, true},
-		{document.Document{Theme: "nord", Options: presswork.Options{CSS: "a{color:var(--primary)}"}}, true},
-		{document.Document{Theme: "nord"}, false},
+		"theme of the caller": {document.Document{Theme: "mine"}, true},
+		"css option": {
+			document.Document{Theme: "nord", Options: presswork.Options{CSS: "a{color:var(--primary)}"}}, true,
+		},
+		"built-in theme": {document.Document{Theme: "nord"}, false},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			d.Content = []byte("[a](https://example.com/)")
 
 			got, err := c.Compose(t.Context(), d.Document)
@@ -373,7 +377,7 @@ func TestPropertiesAreThereForStylesheetsThatAreNotOurs(t *testing.T) {
 
 			for _, part := range []string{"a[href]{color: var(--link)", ";--primary:#", "--sheet-width:210mm"} {
 				if strings.Contains(got.Page.HTML, part) != d.all {
-					t.Errorf("%s with %q: %q is there: %v", d.Theme, d.Options.CSS, part, !d.all)
+					t.Errorf("the page has %q: %v, want %v", part, !d.all, d.all)
 				}
 			}
 		})

@@ -19,10 +19,10 @@ import (
 	"presswork/internal/pdffile/filetest"
 )
 
-// patterns keeps what compiled returns: the rules go through every object.
+// patterns is the cache of compiled: *regexp.Regexp by pattern.
 var patterns sync.Map
 
-// compiled returns the compiled pattern from a cache, because the patterns run on every object.
+// compiled returns the compiled pattern. A cache saves time, because the rules run on every object of a file.
 func compiled(pattern string) *regexp.Regexp {
 	re, known := patterns.Load(pattern)
 	if !known {
@@ -34,13 +34,13 @@ func compiled(pattern string) *regexp.Regexp {
 
 // claim names the standards that a file claims to meet.
 type claim struct {
-	level   string // "2b"; "" is no PDF/A
-	ua      bool
-	sources int
+	level   string // of PDF/A, such as "2b"; "" for none
+	ua      bool   // PDF/UA-1
+	sources int    // number of attached source files
 }
 
-// faults checks the main rules of PDF/A-2, PDF/A-3 and PDF/UA-1 independently: it shares only the object parser
-// with the packer.
+// faults returns the main rules of PDF/A-2, PDF/A-3 and PDF/UA-1 that a file breaks. It shares only the object parser
+// with the packer, so that it does not repeat the packer's mistakes.
 func faults(t *testing.T, data []byte, c claim) (found []string) {
 	t.Helper()
 
@@ -59,6 +59,7 @@ func faults(t *testing.T, data []byte, c claim) (found []string) {
 	if !ok {
 		return append(found, "there is no catalog")
 	}
+	// follow returns the object that the dictionary in refers to under key.
 	follow := func(in, key string) string {
 		n, _ := strconv.Atoi(match(in, "/"+key+` (\d+) 0 R`))
 		return objects[n]
@@ -78,7 +79,7 @@ func faults(t *testing.T, data []byte, c claim) (found []string) {
 	}
 
 	if (about.UA == "1") != c.ua {
-		fault("it claims PDF/UA %q", about.UA)
+		fault("it claims PDF/UA %q, want PDF/UA: %v", about.UA, c.ua)
 	}
 
 	for _, pair := range [][3]string{
@@ -149,7 +150,7 @@ func archiveFaults(t *testing.T, objects map[int]string, catalog string, c claim
 
 		if strings.Contains(bare, "/Type /Annot\n") &&
 			(!strings.Contains(bare, "/F 4\n") || !strings.Contains(bare, "/Subtype /Link\n")) {
-			found = append(found, fmt.Sprintf("annotation %d is no link, or is not printed", n))
+			found = append(found, fmt.Sprintf("annotation %d is not a link, or is not printed", n))
 		}
 
 		if strings.Contains(bare, "/Subtype /CIDFontType") {
@@ -231,7 +232,7 @@ func accessFaults(objects map[int]string, catalog string, follow func(in, key st
 	return found
 }
 
-// one returns the first object that begins with a text.
+// one returns an object that begins with prefix, and whether there is one.
 func one(objects map[int]string, prefix string) (string, bool) {
 	for _, o := range objects {
 		if strings.HasPrefix(o, prefix) {
@@ -268,7 +269,7 @@ func text(value string) string {
 	return compiled(`\\(.)`).ReplaceAllString(strings.TrimSuffix(strings.TrimPrefix(value, "("), ")"), "$1")
 }
 
-// content unpacks a stream.
+// content decompresses a stream. It returns nil if the object is not a stream.
 func content(t *testing.T, stream string) []byte {
 	t.Helper()
 
@@ -326,7 +327,7 @@ func readXMP(t *testing.T, stream string) (p xmpPacket) {
 		}
 
 		if err != nil {
-			t.Fatalf("the metadata is no XML: %v", err)
+			t.Fatalf("the metadata is not XML: %v", err)
 		}
 
 		switch token := token.(type) {

@@ -17,7 +17,8 @@ import (
 	"presswork/internal/test/browsertest"
 )
 
-// faintTexts is a JavaScript function that lists the texts of a page whose colour is too close to that behind them.
+// faintTexts is a JavaScript function. It lists the texts of a page that have too little contrast with their
+// background.
 //
 //go:embed testdata/contrast.js
 var faintTexts string
@@ -44,6 +45,7 @@ func TestEveryTextOfAPageMeetsWCAGAA(t *testing.T) {
 		})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
 		}
 		io.WriteString(w, composed.Page.HTML)
 	}))
@@ -66,11 +68,11 @@ func TestEveryTextOfAPageMeetsWCAGAA(t *testing.T) {
 				found := page.MustEval(faintTexts, shown.Colors["base_100"], shown.Token("--cover-bg"))
 
 				if n := found.Get("checked").Int(); n < 100 {
-					t.Errorf("only %d texts were found", n)
+					t.Errorf("checked %d texts, want at least 100", n)
 				}
 
 				for _, line := range found.Get("faint").Arr() {
-					t.Error(line.Str())
+					t.Errorf("too little contrast: %s", line.Str())
 				}
 			})
 		}

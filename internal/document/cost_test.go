@@ -14,8 +14,9 @@ import (
 	"presswork/themes"
 )
 
-// A stylesheet may have images, and every element may show them.
-func TestStylesheetsAreBounded(t *testing.T) {
+// The cost of a stylesheet is limited, because every element of a long document may have its images and match its
+// selectors.
+func TestCostOfStylesheetsIsLimited(t *testing.T) {
 	t.Parallel()
 	background := func(rects int) string {
 		svg := `<svg xmlns="http://www.w3.org/2000/svg">` + strings.Repeat("<rect/>", rects) + `</svg>`
@@ -36,8 +37,8 @@ func TestStylesheetsAreBounded(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		css, content string
-		options      fault.Code // the code at submission
-		compose      fault.Code
+		options      fault.Code // of CheckOptions, which does not know the content
+		compose      fault.Code // of Compose
 	}{
 		"an icon":            {background(20), strings.Repeat("p\n\n", 5000), "", ""},
 		"a bomb":             {`p{background:url("data:image/svg+xml,` + bomb + `")}`, "p", fault.ContentTooComplex, fault.ContentTooComplex},
@@ -53,7 +54,7 @@ func TestStylesheetsAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := presswork.Options{CSS: c.css}
 			if err := document.CheckOptions(o); fault.CodeOf(err) != c.options {
-				t.Errorf("%v, want %q", err, c.options)
+				t.Errorf("CheckOptions: got %v, want %q", err, c.options)
 			}
 
 			_, err := converter(t, document.Options{}).Compose(
@@ -61,7 +62,7 @@ func TestStylesheetsAreBounded(t *testing.T) {
 				document.Document{Content: []byte(c.content), Options: o},
 			)
 			if fault.CodeOf(err) != c.compose || err != nil && fault.AsError(err).Param != "options.css" {
-				t.Errorf("%v, want %q", err, c.compose)
+				t.Errorf("Compose: got %v, want %q", err, c.compose)
 			}
 		})
 	}
@@ -79,11 +80,11 @@ func TestStylesheetsAreBounded(t *testing.T) {
 	_, err := document.New(document.Options{Themes: themed}).
 		Compose(t.Context(), document.Document{Content: []byte(strings.Repeat("p\n\n", 5000)), Theme: "heavy"})
 	if fault.CodeOf(err) != fault.ContentTooComplex || !strings.Contains(err.Error(), "theme heavy") {
-		t.Errorf("a theme: %v", err)
+		t.Errorf("a heavy theme: got %v, want %s with its name", err, fault.ContentTooComplex)
 	}
 }
 
-func TestContentsAreBounded(t *testing.T) {
+func TestTablesOfContentsHaveAtMost20000Entries(t *testing.T) {
 	t.Parallel()
 
 	content := []byte("# t\n\n" + strings.Repeat("## a\n\n", 21000))
@@ -104,7 +105,7 @@ func TestContentsAreBounded(t *testing.T) {
 			if fault.CodeOf(err) != c.want ||
 				err != nil &&
 					!strings.Contains(err.Error(), "the contents have 21000 entries; at most 20000 are allowed") {
-				t.Errorf("%v, want %q", err, c.want)
+				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"presswork/internal/document"
 )
 
-// A cover is drawn for A4 and a title of some words: others are scaled.
+// Covers are designed for A4 and a short title. Other titles and sheets scale them.
 func TestCoversFitTheirTitleAndSheet(t *testing.T) {
 	t.Parallel()
 

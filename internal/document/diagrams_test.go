@@ -13,7 +13,7 @@ import (
 	"presswork/themes"
 )
 
-// drawn is a renderer whose diagrams all have one size, and texts of one.
+// drawn returns a renderer whose diagrams all have that size. Their smallest text has that size in pixels.
 func drawn(width, height int, smallest float64) *diagram.Renderer {
 	return diagram.New(diagram.Options{Script: func(context.Context, string, ...string) ([]json.RawMessage, error) {
 		return []json.RawMessage{
@@ -54,12 +54,13 @@ func TestWideDiagramsTurnTheirPage(t *testing.T) {
 				document.Document{Content: []byte(src), Options: c.options},
 			)
 			if !strings.Contains(html, c.want) {
-				t.Errorf("%s", html[strings.Index(html, "<main>"):])
+				t.Errorf("got %s\nwant %s", html[strings.Index(html, "<main>"):], c.want)
 			}
 		})
 	}
 }
 
+// composeDrawn returns the HTML of a document whose diagrams r renders.
 func composeDrawn(t *testing.T, r *diagram.Renderer, d document.Document) string {
 	t.Helper()
 
@@ -71,8 +72,8 @@ func composeDrawn(t *testing.T, r *diagram.Renderer, d document.Document) string
 	return composed.Page.HTML
 }
 
-// The API, without a browser, and the worker must know a preview by one name.
-func TestAPreviewHasItsNameWithAndWithoutDiagrams(t *testing.T) {
+// The API has no renderer of diagrams, the worker has one. Both must use one key for a preview.
+func TestPreviewsHaveOneKeyWithAndWithoutDiagrams(t *testing.T) {
 	t.Parallel()
 
 	one, err := converter(t, document.Options{}).Preview(t.Context(), themes.Default)
@@ -86,6 +87,6 @@ func TestAPreviewHasItsNameWithAndWithoutDiagrams(t *testing.T) {
 	}
 
 	if one.Key != other.Key {
-		t.Error("the names differ")
+		t.Errorf("the key with diagrams is %s, without %s; want one key", other.Key, one.Key)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"presswork/internal/document"
 )
 
-// The classes no-header and no-footer keep a document in one piece: sections have the header
-// and footer of all pages. The same words in the text have no effect.
+// The classes no-header and no-footer keep a document in one piece, because all pages of a section have its header and
+// footer. The same words in the text have no effect.
 func TestOnlyTheClassesKeepADocumentInOnePiece(t *testing.T) {
 	t.Parallel()
 
@@ -38,11 +38,12 @@ func TestOnlyTheClassesKeepADocumentInOnePiece(t *testing.T) {
 			}
 
 			if _, err := c.Print(t.Context(), composed); err == nil {
-				t.Fatal("nothing was printed, and that is no error")
+				t.Fatal("the printer refuses every page, but Print returned no error")
 			}
 
 			if got := first.Load() < int64(len(composed.Page.HTML)/2); got != test.sections {
-				t.Errorf("the first print has %d of %d bytes", first.Load(), len(composed.Page.HTML))
+				t.Errorf("the first print has %d of %d bytes; printed in sections: %v, want %v",
+					first.Load(), len(composed.Page.HTML), got, test.sections)
 			}
 		})
 	}

@@ -18,10 +18,10 @@ import (
 	"presswork/internal/pdffile/pack"
 )
 
-func TestPassword(t *testing.T) {
+func TestPasswordsProtectTextAndMetadata(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
-	const password = "Gänse(füßchen) 漢"
+	const password = "Gänse(füßchen) 漢" // with characters that PDF strings escape, and beyond Latin-1
 	// Long enough for two object streams.
 	_, path := convert(t, c, document.Document{
 		Content: []byte("# Secret\n\n" + strings.Repeat("| a | b |\n|---|---|\n| c | d |\n\n", 200)),
@@ -35,19 +35,19 @@ func TestPassword(t *testing.T) {
 			"yes (print:yes copy:yes change:yes addNotes:yes algorithm:AES-256)",
 		) ||
 		field(info, "Tagged") != "yes" {
-		t.Errorf("pdfinfo says %s", info)
+		t.Errorf("want the author, tags and AES-256; pdfinfo says %s", info)
 	}
 
 	if text := poppler(t, "pdftotext", "-opw", password, path, "-"); !strings.Contains(text, "Secret") {
-		t.Errorf("the text is %.100q", text)
+		t.Errorf("the text is %.100q, want it with Secret", text)
 	}
 
-	for i, wrong := range []string{"", "Gänse", password + "x"} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, wrong := range []string{"", "Gänse", password + "x"} {
+		t.Run("wrong password "+wrong, func(t *testing.T) {
 			if out, err := exec.CommandContext(t.Context(), "pdfinfo", "-upw", wrong, path).
 				CombinedOutput(); err == nil ||
 				!strings.Contains(string(out), "Incorrect password") {
-				t.Errorf("%q opens it: %s", wrong, out)
+				t.Errorf("got %v: %s, want that the password is incorrect", err, out)
 			}
 		})
 	}
@@ -62,7 +62,7 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-func TestAttachedSource(t *testing.T) {
+func TestSourcesAreAttachedUnderSafeNames(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	content := "# Größe\n\ntext\n"
@@ -80,21 +80,22 @@ func TestAttachedSource(t *testing.T) {
 	list := poppler(t, "pdfdetach", "-list", path)
 	if !strings.Contains(list, "3 embedded files") || !strings.Contains(list, "3: Prüf \"bericht\".md") ||
 		!strings.Contains(list, "a-2.md") {
-		t.Errorf("pdfdetach says %s", list)
+		t.Errorf("want three files, with names without folders and not twice the same; pdfdetach says %s", list)
 	}
 	out := filepath.Join(t.TempDir(), "source.md")
 	poppler(t, "pdfdetach", "-save", "3", "-o", out, path)
 
 	if got, err := os.ReadFile(out); err != nil || string(got) != content {
-		t.Errorf("the source is %q, %v", got, err)
+		t.Errorf("the attached source is %q, %v; want %q", got, err, content)
 	}
 }
 
-func TestDocumentsThatCannotBePDFUA(t *testing.T) {
+// Such documents are printed with a warning and without the claim, or rejected if they are strict.
+func TestDocumentsThatBreakPDFUADoNotClaimIt(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 
-	const dot = "(data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==)"
+	const dot = "(" + dotURI + ")"
 	for content, says := range map[string]string{
 		"# a\n\n### b\n":                     "a heading of level 3 follows one of level 1",
 		"## a\n":                             "the first heading is of level 2, not 1",
@@ -112,11 +113,11 @@ func TestDocumentsThatCannotBePDFUA(t *testing.T) {
 			}
 
 			if last.Code != fault.PDFUAIncomplete || last.Message != "the PDF does not claim PDF/UA: "+says {
-				t.Errorf("%v", r.Warnings)
+				t.Errorf("got warnings %v, want that %s", r.Warnings, says)
 			}
 
 			for _, fault := range faults(t, r.PDF, claim{}) {
-				t.Errorf("%s", fault)
+				t.Error(fault)
 			}
 			d.Options.Strict = new(true)
 			composed, err := c.Compose(t.Context(), d)
@@ -127,20 +128,21 @@ func TestDocumentsThatCannotBePDFUA(t *testing.T) {
 			}
 
 			if fault.CodeOf(err) != fault.StrictFindings || r.PDF != nil {
-				t.Errorf("strict: %v", err)
+				t.Errorf("strict: got %v, %d bytes; want %s and no PDF", err, len(r.PDF), fault.StrictFindings)
 			}
 		})
 	}
 }
 
-// strange is a Printer whose PDFs Chromium would not write.
+// strange is a Printer that returns a PDF without any object.
 type strange struct{ blank }
 
 func (strange) Print(context.Context, printable.Page) ([]byte, error) {
 	return []byte("%PDF-1.4\n"), nil
 }
 
-func TestNothingIsClaimedThatCannotBeKept(t *testing.T) {
+// A print that cannot meet PDF/A or be encrypted fails. It must not be returned without them.
+func TestPrintsThatCannotMeetTheirOptionsFail(t *testing.T) {
 	t.Parallel()
 	level := new(presswork.PDFALevel("2b"))
 
@@ -170,13 +172,14 @@ func TestNothingIsClaimedThatCannotBeKept(t *testing.T) {
 
 			r, err := converter.Print(t.Context(), composed)
 			if fault.CodeOf(err) != c.want || (err == nil) != (r.PDF != nil) {
-				t.Errorf("%v, %d bytes", err, len(r.PDF))
+				t.Errorf("got %v, %d bytes; want %q, and bytes only without an error", err, len(r.PDF), c.want)
 			}
 		})
 	}
 }
 
-func TestTagsAreSmall(t *testing.T) {
+// Tags add at most 20 % to prose. Tables have a tag for each cell, so they may triple.
+func TestTagsAddLittleToTheSize(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	var table strings.Builder
@@ -210,7 +213,7 @@ func TestTagsAreSmall(t *testing.T) {
 
 	for name, d := range map[string]struct {
 		content string
-		most    float64
+		limit   float64 // bytes tagged, in bytes untagged
 	}{"prose": {"# P\n\n" + prose.String(), 1.2}, "tables": {table.String(), 3}} {
 		tagged, _ := convert(t, c, document.Document{Content: []byte(d.content)})
 		untagged, _ := convert(
@@ -219,10 +222,10 @@ func TestTagsAreSmall(t *testing.T) {
 			document.Document{Content: []byte(d.content), Options: presswork.Options{Tagged: new(false)}},
 		)
 		ratio := float64(len(tagged.PDF)) / float64(len(untagged.PDF))
-		t.Logf("%s: %d bytes tagged, %d untagged, %.2f ×", name, len(tagged.PDF), len(untagged.PDF), ratio)
 
-		if ratio > d.most {
-			t.Errorf("%s: tagged is %.2f × untagged, more than %g", name, ratio, d.most)
+		if ratio > d.limit {
+			t.Errorf("%s: %d bytes tagged, %d untagged: %.2f ×, want at most %g ×",
+				name, len(tagged.PDF), len(untagged.PDF), ratio, d.limit)
 		}
 	}
 }
@@ -251,11 +254,12 @@ func TestOutlineHasTheWordsOfTheHeadings(t *testing.T) {
 
 	for _, want := range []string{"One two three", "🎉", "The law E = mc^2 holds", "Raw HTML", "code"} {
 		if !strings.Contains(strings.Join(titles, "\n"), want) {
-			t.Errorf("no %q in %q", want, titles)
+			t.Errorf("got titles %q, want %q among them", titles, want)
 		}
 	}
 }
 
+// BenchmarkFinish measures the print, the inspection and the packing of a document, each by option.
 func BenchmarkFinish(b *testing.B) {
 	rich, err := os.ReadFile("testdata/rich.md")
 	if err != nil {

@@ -24,18 +24,16 @@ func TestPagesLookAsWithTheWholeStylesheets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Letters that only the machine's own fonts have are not always drawn alike.
+	// Fonts of the system do not always draw a letter alike.
 	sample = regexp.MustCompile(`(?m)^.*日本語.*$`).ReplaceAll(sample, nil)
 	var shared strings.Builder
 
 	for _, name := range []string{"print.css", "paper.css", "syntax.css"} {
-		t.Run(name, func(t *testing.T) {
-			css, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			shared.WriteString(themes.CompactCSS(string(css)))
-		})
+		css, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.WriteString(themes.CompactCSS(string(css)))
 	}
 
 	arabic := "# عنوان\n\nنص\n\n> اقتباس\n\n- عنصر\n\n<p lang=\"ja\">日本<i>語</i></p>\n\n\\newpage\n\n" +
@@ -55,24 +53,28 @@ func TestPagesLookAsWithTheWholeStylesheets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.Options.CSS = " "
+			d.Options.CSS = " " // a stylesheet of the caller, so the page defines all properties
 
 			whole, err := c.Compose(t.Context(), d)
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The second of its stylesheets is the shared one.
+			// The second stylesheet of the page is the shared one. Replace it by the whole sheets.
 			sheets := regexp.MustCompile(`(?s)<style>\n.*?</style>`).FindAllStringIndex(whole.Page.HTML, -1)
 			if len(sheets) < 3 {
-				t.Fatalf("the page has %d stylesheets", len(sheets))
+				t.Fatalf("the page has %d stylesheets, want at least 3", len(sheets))
 			}
 			html := whole.Page.HTML
 			head, _, _ := strings.Cut(html[sheets[1][1]:], "<body")
-			_, body, _ := strings.Cut(fitted.Page.HTML, "<body") // its code has fewer elements
+			_, body, _ := strings.Cut(fitted.Page.HTML, "<body") // code has fewer elements than in the whole page
 
 			whole.Page.HTML = html[:sheets[1][0]] + "<style>\n" + shared.String() + "\n</style>" + head + "<body" + body
 			if fitted, whole := len(fitted.Page.HTML), len(whole.Page.HTML); fitted > whole-shared.Len()/2 {
-				t.Errorf("%d bytes with the rules that it uses, %d with all", fitted, whole)
+				t.Errorf(
+					"%d bytes with the rules that the page uses, %d with all; want half of the shared rules left out",
+					fitted,
+					whole,
+				)
 			}
 
 			if got, want := rasters(t, c, fitted), rasters(t, c, whole); len(got) != len(want) {
@@ -80,7 +82,7 @@ func TestPagesLookAsWithTheWholeStylesheets(t *testing.T) {
 			} else {
 				for i := range got {
 					if !bytes.Equal(got[i], want[i]) {
-						t.Errorf("page %d looks different", i+1)
+						t.Errorf("page %d differs from the print with the whole stylesheets", i+1)
 					}
 				}
 			}
@@ -88,7 +90,7 @@ func TestPagesLookAsWithTheWholeStylesheets(t *testing.T) {
 	}
 }
 
-// rasters prints a document and returns its pages at 150 dots to the inch.
+// rasters prints a document and returns its pages as PPM files at 150 dpi.
 func rasters(t *testing.T, c *document.Converter, d document.Composed) (pages [][]byte) {
 	t.Helper()
 

@@ -18,7 +18,7 @@ import (
 	"presswork/internal/test/public"
 )
 
-// withoutSystem is a browser that has our fonts only.
+// withoutSystem starts a browser that has only the bundled fonts.
 func withoutSystem(t *testing.T) *chromium.Browser {
 	t.Helper()
 	needsBrowser(t)
@@ -39,9 +39,9 @@ func withoutSystem(t *testing.T) *chromium.Browser {
 	return printerWith(t, bare)
 }
 
-// Chromium writes glyphs as one string only if their distances equal those of the font, as sums of binary numbers.
-// That depends on the size of the text.
-func TestLinesInInterAreWrittenWhole(t *testing.T) {
+// Chromium writes the glyphs of a line as one string only if their positions equal the sums of the font's widths in
+// floating point. That depends on the font size.
+func TestLinesInInterAreOneString(t *testing.T) {
 	t.Parallel()
 
 	c := converter(t, document.Options{Printer: printer(t)})
@@ -58,7 +58,7 @@ func TestLinesInInterAreWrittenWhole(t *testing.T) {
 			}
 
 			if !whole {
-				t.Errorf("%s: no line of 23 letters is one string", theme)
+				t.Error("the line of 23 characters is not one string")
 			}
 		})
 	}
@@ -102,24 +102,24 @@ func TestEveryEmbeddedFamilyIsPrintedAsTrueType(t *testing.T) {
 		document.Document{Content: []byte(b.String()), Options: presswork.Options{CSS: css.String()}},
 	)
 	if len(r.Warnings) > 0 {
-		t.Errorf("warnings: %v", r.Warnings)
+		t.Errorf("got warnings %v, want none", r.Warnings)
 	}
 
 	printed := poppler(t, "pdffonts", path)
 	if strings.Contains(printed, "Type 3") || strings.Contains(printed, " no  ") {
-		t.Errorf("the fonts are\n%s", printed)
+		t.Errorf("want only TrueType fonts, embedded; pdffonts says\n%s", printed)
 	}
 
 	plain := regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(printed, "")
 	for _, f := range fonts.Families() {
 		if !strings.Contains(plain, strings.ReplaceAll(f.Name, " ", "")) {
-			t.Errorf("%s is not printed", f.Name)
+			t.Errorf("no text is printed in %s", f.Name)
 		}
 	}
 }
 
-// Hinted letters would stand at whole pixels of 0.75 pt.
-func TestLettersStandWhereTheFontWantsThem(t *testing.T) {
+// Hinted letters would be whole pixels of 0.75 pt wide.
+func TestLettersAreNotHinted(t *testing.T) {
 	t.Parallel()
 	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
 		Content: []byte("illicitly millimetre hamburger"),
@@ -129,33 +129,34 @@ func TestLettersStandWhereTheFontWantsThem(t *testing.T) {
 	words := regexp.MustCompile(`<word xMin="([0-9.]+)"[^>]* xMax="([0-9.]+)"`).
 		FindAllStringSubmatch(poppler(t, "pdftotext", "-bbox", path, "-"), 3)
 	if len(words) != 3 {
-		t.Fatalf("%d words", len(words))
+		t.Fatalf("found %d words, want 3", len(words))
 	}
-	whole3 := 0
+	whole := 0 // words as wide as whole pixels
 
 	for _, w := range words {
 		from, err1 := strconv.ParseFloat(w[1], 64)
 
 		to, err2 := strconv.ParseFloat(w[2], 64)
 		if err1 != nil || err2 != nil {
-			t.Fatal(w)
+			t.Fatalf("a word is from %q to %q", w[1], w[2])
 		}
 
 		const pixel = .75
 		if rest := (to - from) / pixel; rest-float64(int(rest+.5)) < .02 && rest-float64(int(rest+.5)) > -.02 {
-			whole3++
+			whole++
 		}
 	}
 
-	if whole3 == 3 {
-		t.Error("every word is as wide as whole pixels")
+	if whole == len(words) {
+		t.Error("every word is as wide as whole pixels, want other widths")
 	}
 }
 
+// manyScripts needs fonts of the system, and sequences of characters that are one glyph.
 const manyScripts = "Ελληνικά, кириллица, tiếng Việt.\n\n漢字 かな 한국어 注音ㄅ。 العربية עברית ไทย हिन्दी বাংলা தமிழ் ქართული հայերեն አማርኛ\n\n" +
 	"😀 👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽 🇩🇪 1️⃣ ❤️ ❤︎ é x̱҉ ✓ ★ ∑ ⌘\n\n`├── 漢字 😀`\n"
 
-func TestNoGlyphIsMissingWithTheSystemsFonts(t *testing.T) {
+func TestNoGlyphIsMissingWithFontsOfTheSystem(t *testing.T) {
 	t.Parallel()
 
 	r, path := convert(
@@ -164,7 +165,7 @@ func TestNoGlyphIsMissingWithTheSystemsFonts(t *testing.T) {
 		document.Document{Content: []byte(manyScripts)},
 	)
 	if len(r.Warnings) > 0 {
-		t.Errorf("warnings: %v", r.Warnings)
+		t.Errorf("got warnings %v, want none", r.Warnings)
 	}
 
 	printed := poppler(t, "pdffonts", path)
@@ -193,12 +194,12 @@ func TestMissingGlyphsNameTheRemedy(t *testing.T) {
 		{7, []string{"U+107FF", "nothing in Unicode"}},
 	}
 	if len(r.Warnings) != len(want) {
-		t.Fatalf("warnings: %+v", r.Warnings)
+		t.Fatalf("got warnings %+v, want %d", r.Warnings, len(want))
 	}
 
 	for i, w := range r.Warnings {
 		if w.Code != fault.GlyphMissing || w.Line != want[i].line {
-			t.Errorf("%+v, want glyph_missing in line %d", w, want[i].line)
+			t.Errorf("got %+v, want %s in line %d", w, fault.GlyphMissing, want[i].line)
 		}
 
 		for _, part := range want[i].parts {
@@ -218,7 +219,8 @@ func TestMissingGlyphsNameTheRemedy(t *testing.T) {
 
 	r, err = c.Print(t.Context(), composed)
 	if fault.CodeOf(err) != fault.StrictFindings || len(r.Warnings) != len(want) || r.PDF != nil {
-		t.Errorf("strict: %v, with %d warnings", err, len(r.Warnings))
+		t.Errorf("strict: got %v with %d warnings and %d bytes, want %s, %d warnings and no PDF",
+			err, len(r.Warnings), len(r.PDF), fault.StrictFindings, len(want))
 	}
 }
 
@@ -238,7 +240,8 @@ func TestClippedContentFailsAStrictDocument(t *testing.T) {
 	if fault.AsError(err).Code != fault.StrictFindings || len(r.Warnings) != 1 ||
 		r.Warnings[0].Code != fault.LineOverflow ||
 		r.PDF != nil {
-		t.Errorf("%v, with %+v and %d bytes", err, r.Warnings, len(r.PDF))
+		t.Errorf("got %v with warnings %+v and %d bytes, want %s, one %s and no PDF",
+			err, r.Warnings, len(r.PDF), fault.StrictFindings, fault.LineOverflow)
 	}
 }
 
@@ -248,21 +251,21 @@ func TestClippedContentIsReported(t *testing.T) {
 	long := strings.Repeat("go on and ", 20) + "end"
 	text := "# Wide\n\n| a | b |\n|---|---|\n| first " + long + " | second " + long + " |\n\n```\ncode " + long + "\n```\n\nText " + long + "\n"
 
-	looked := presswork.Options{CSS: "x{}"} // prints with a stylesheet of the caller are always inspected
+	inspected := presswork.Options{CSS: "x{}"} // prints with a stylesheet of the caller are always inspected
 	for name, test := range map[string]struct {
 		content string
 		options presswork.Options
 		line    int
-		says    string
+		says    string // "" for no warning
 	}{
-		"as it is":            {content: text, options: looked},
-		"a long list":         {content: strings.Repeat("1. item\n", 120), options: looked},
-		"many columns":        {content: grid(14, 5, "Column here"), options: looked},
+		"wrapped lines":       {content: text, options: inspected},
+		"a long list":         {content: strings.Repeat("1. item\n", 120), options: inspected},
+		"many columns":        {content: grid(14, 5, "Column here"), options: inspected},
 		"columns":             {content: text, options: presswork.Options{CSS: "td{white-space:nowrap!important}"}, line: 5, says: "page 1: something is wider than its column and is cut off"},
 		"code":                {content: text, options: presswork.Options{CSS: "pre{white-space:pre!important}"}, line: 8, says: `at "code go on`},
 		"a small page":        {content: text, options: presswork.Options{PageSize: "A6"}},
 		"an untagged page":    {content: text, options: presswork.Options{Tagged: new(false), CSS: "pre{white-space:pre!important}"}, line: 8, says: `at "code go on`},
-		"from right":          {content: text, options: presswork.Options{Lang: "ar"}},
+		"right to left":       {content: text, options: presswork.Options{Lang: "ar"}},
 		"columns to the left": {content: text, options: presswork.Options{Lang: "ar", CSS: "td{white-space:nowrap!important}"}, line: 5, says: "page 1: "},
 		"a cover":             {content: text, options: presswork.Options{Cover: new(true), Title: strings.Repeat("Long ", 40)}},
 		"a formula":           {content: "$$\\frac{" + strings.Repeat("x_{1}+", 80) + "1}{y}$$\n", says: "page 1: something is so wide that it is set in 2"},
@@ -271,7 +274,7 @@ func TestClippedContentIsReported(t *testing.T) {
 			r, _ := convert(t, c, document.Document{Content: []byte(test.content), Options: test.options})
 			if test.says == "" {
 				if len(r.Warnings) > 0 {
-					t.Errorf("warnings: %+v", r.Warnings)
+					t.Errorf("got warnings %+v, want none", r.Warnings)
 				}
 
 				return
@@ -279,7 +282,7 @@ func TestClippedContentIsReported(t *testing.T) {
 
 			if len(r.Warnings) != 1 || r.Warnings[0].Code != fault.LineOverflow || r.Warnings[0].Line != test.line ||
 				!strings.Contains(r.Warnings[0].Message, test.says) {
-				t.Errorf("warnings: %+v", r.Warnings)
+				t.Errorf("got warnings %+v, want one in line %d: %s", r.Warnings, test.line, test.says)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ func annotated() (content string, cited int) {
 
 		length := cited % 5 * 12
 		if cited == 14 {
-			length = 500 // longer than any page has room for
+			length = 500 // longer than the rest of any page
 		}
 		fmt.Fprintf(&notes, "[^%d]: notes%dx %sends%dx\n\n", cited, cited, strings.Repeat("in small type ", length),
 			cited)
@@ -60,7 +60,7 @@ func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 
 			for n := 1; n <= cited; n++ {
 				on := func(word string) int {
-					last := -1 // headings are in the contents, too
+					last := -1 // headings are also in the contents, before
 
 					for i, page := range pages {
 						if strings.Contains(page, fmt.Sprintf("%s%dx", word, n)) {
@@ -88,14 +88,14 @@ func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 
 			structure := poppler(t, "pdfinfo", "-struct", path)
 			if got := strings.Count(structure, "Note <note-"); got != cited {
-				t.Errorf("%d are tagged as notes, want %d", got, cited)
+				t.Errorf("%d notes are tagged, want %d", got, cited)
 			}
 		})
 	}
 }
 
-// The layout skips pages without notes. Notes that are far apart still stand at the foot of their pages.
-func TestNotesFarApart(t *testing.T) {
+// The layout skips pages without notes. Notes that are far apart must still be on the pages of their marks.
+func TestNotesFarApartAreOnTheirPages(t *testing.T) {
 	t.Parallel()
 	const blocks = 1000
 	var b strings.Builder
@@ -128,8 +128,8 @@ func TestNotesFarApart(t *testing.T) {
 	}
 }
 
-// Notes stand at the end on request, and when pages do not break as predicted.
-func TestNotesAtTheEnd(t *testing.T) {
+// Notes are at the end on request, and when pages do not break as predicted.
+func TestNotesAreAtTheEndOnRequestOrOnOtherPages(t *testing.T) {
 	t.Parallel()
 
 	const content = "Text[^1].\n\n\\newpage\n\nMore.\n\n[^1]: The note.\n"
@@ -145,7 +145,7 @@ func TestNotesAtTheEnd(t *testing.T) {
 
 		pages := strings.Split(poppler(t, "pdftotext", path, "-"), "\f")
 		if len(pages) < 2 || !strings.Contains(pages[1], "The note.") {
-			t.Errorf("%s: the pages are %q", name, pages)
+			t.Errorf("%s: got pages %q, want the note on the second", name, pages)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestOnlyNotesThatMoveAreAtTheEnd(t *testing.T) {
 
 // Content that just fits on a printed page also fits when the pages are predicted, so that no text is printed
 // below a note. Chromium rounds the area of a page to whole pixels.
-func TestNotesBelowWhatJustFits(t *testing.T) {
+func TestNoTextIsPrintedBelowNotes(t *testing.T) {
 	t.Parallel()
 
 	var content, css strings.Builder
@@ -211,8 +211,7 @@ func TestNotesBelowWhatJustFits(t *testing.T) {
 	}
 }
 
-// No note is cut off, below the last paragraph or where blocks are cut at their
-// edges because other pages are turned.
+// The foot of a page shows its note. A landscape page elsewhere makes the browser clip blocks at their edges.
 func TestNotesAreNotCutOff(t *testing.T) {
 	t.Parallel()
 
@@ -230,11 +229,12 @@ func TestNotesAreNotCutOff(t *testing.T) {
 	}
 }
 
-// A note that does not fit on its page is divided rather than much of the page left white.
-func TestNotesLeaveLittleOfAPageWhite(t *testing.T) {
+// A note that does not fit on its page is divided, so that little of the page stays white.
+func TestLongNotesAreDivided(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
-	lines := func(marked int) string { // of the first page
+	// firstPage returns the text of the first of the pages with 60 lines, one of which has a mark.
+	firstPage := func(marked int) string {
 		var content strings.Builder
 		for n := range 60 {
 			fmt.Fprintf(&content, "Line %d.", n)
@@ -251,8 +251,8 @@ func TestNotesLeaveLittleOfAPageWhite(t *testing.T) {
 		return page
 	}
 
-	marked := strings.Count(lines(-1), "Line ") - 6
-	if page := lines(marked); !strings.Contains(page, fmt.Sprintf("Line %d.", marked)) ||
+	marked := strings.Count(firstPage(-1), "Line ") - 6 // the sixth line from the foot
+	if page := firstPage(marked); !strings.Contains(page, fmt.Sprintf("Line %d.", marked)) ||
 		!strings.Contains(page, "A note of many words") {
 		t.Errorf("line %d and the beginning of its note are not on the first page:\n%s", marked, page)
 	}
@@ -260,7 +260,7 @@ func TestNotesLeaveLittleOfAPageWhite(t *testing.T) {
 
 // A picture that is slightly too high for the rest of a page is made smaller. A picture that is much too high goes
 // to the next page.
-func TestPicturesFillThePage(t *testing.T) {
+func TestPicturesShrinkToFillThePage(t *testing.T) {
 	t.Parallel()
 	const picture = `<img alt="" src="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='300' height='400'%3E%3Crect width='300' height='400' fill='red'/%3E%3C/svg%3E">`
 
@@ -305,7 +305,7 @@ func TestNotesOfMergedDocuments(t *testing.T) {
 	pages := strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f")
 
 	for page, name := range map[int]string{0: "A", 1: "B", 3: "C"} {
-		t.Run(fmt.Sprint(page), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			for n, text := range []string{"one of ", "two of "} {
 				if note := fmt.Sprintf("%d %s%s\n", n+1, text, name); !strings.Contains(pages[page], note) {
 					t.Errorf("page %d lacks the note %q:\n%s", page+1, note, pages[page])

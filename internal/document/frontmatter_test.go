@@ -11,7 +11,7 @@ import (
 	"presswork/internal/fault"
 )
 
-func TestUnknownFrontMatterIsAllowed(t *testing.T) {
+func TestInvalidFrontMatterIsIgnoredWithAWarning(t *testing.T) {
 	t.Parallel()
 	c := compose(t, document.Document{
 		Content: []byte(
@@ -24,20 +24,22 @@ func TestUnknownFrontMatterIsAllowed(t *testing.T) {
 
 	for _, w := range c.Warnings {
 		if w.Code != fault.FrontMatterIgnored || !strings.HasPrefix(w.Message, "front matter: ") {
-			t.Errorf("warning %+v", w)
+			t.Errorf("got %+v, want %s of the front matter", w, fault.FrontMatterIgnored)
 		}
 		lines = append(lines, w.Line)
 	}
 
 	if want := "[2 3 4 5 6 7 8]"; fmt.Sprint(lines) != want || c.Theme != "light" || c.Meta.Author != "A, B" {
-		t.Errorf("warnings on lines %v, want %s; theme %s, author %q", lines, want, c.Theme, c.Meta.Author)
+		t.Errorf("got warnings in lines %v, theme %s, author %q; want %s, light, \"A, B\"",
+			lines, c.Theme, c.Meta.Author, want)
 	}
 
-	strict := converter(t, document.Options{})
-
-	_, err := strict.Compose(t.Context(), document.Document{Content: []byte("---\ntheme: gaia\nstrict: true\n---\nx")})
+	_, err := converter(
+		t,
+		document.Options{},
+	).Compose(t.Context(), document.Document{Content: []byte("---\ntheme: gaia\nstrict: true\n---\nx")})
 	if fault.CodeOf(err) != fault.StrictFindings {
-		t.Errorf("strict lets an ignored theme pass: %v", err)
+		t.Errorf("strict, with an unknown theme: got %v, want %s", err, fault.StrictFindings)
 	}
 }
 
@@ -76,7 +78,7 @@ func TestADocumentsDateIsWrittenInItsLanguage(t *testing.T) {
 			if !strings.Contains(c.Page.HTML, `<p class="cover-date">`+want+"</p>") ||
 				!strings.Contains(c.Page.HTML, `@top-center{content:"`+want+`"}`) {
 				_, got, _ := strings.Cut(c.Page.HTML, `<p class="cover-date">`)
-				t.Errorf("the cover has %.40q, want %q", got, want)
+				t.Errorf("the cover has %.40q, want %q there and in the header", got, want)
 			}
 		})
 	}
@@ -87,13 +89,14 @@ func TestADocumentsDateIsWrittenInItsLanguage(t *testing.T) {
 		document.Document{Content: []byte("---\ndate: 2024-03-05\n---\nx")},
 	)
 	if err != nil || c.Meta.Date != "2024-03-05" {
-		t.Errorf("the metadata's date is %q, %v", c.Meta.Date, err)
+		t.Errorf("got the date %q, %v in the metadata; want 2024-03-05", c.Meta.Date, err)
 	}
 }
 
 // A title that is not in the text is printed above it, with subtitle, authors and date.
 func TestATitleWithoutAHeadingIsPrinted(t *testing.T) {
 	t.Parallel()
+	// matter is front matter without its end, block and abstract the HTML of its fields.
 	const matter = "---\ntitle: Tides & <Winds>\nsubtitle: A survey\nauthors: [{name: Ann Lee}, Bo]\ndate: 2024-03-05\nlang: en\nabstract: |\n  Short *and* <b>plain</b>.\n"
 	const block = "<div class=\"byline\">\n<p class=\"subtitle\">A survey</p>\n<p class=\"authors\">Ann Lee, Bo</p>\n<p class=\"issued\">March 5, 2024</p>\n</div>\n"
 

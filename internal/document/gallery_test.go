@@ -20,7 +20,7 @@ import (
 	"presswork/themes"
 )
 
-// pageWidth is that of one page in the gallery, in pixels.
+// pageWidth is the width of a page in the gallery, in pixels.
 const pageWidth = 400
 
 // TestGallery prints the sample in every theme. The colour of the page reaches every edge, and the pictures in
@@ -33,7 +33,7 @@ func TestGallery(t *testing.T) {
 	for _, theme := range catalogue(t).List() {
 		pages[theme.Name] = previewPages(t, c, theme.Name)
 		if n := len(pages[theme.Name]); n != 3 && n != 4 {
-			t.Fatalf("%s: %d pages, want a cover and two or three more", theme.Name, n)
+			t.Fatalf("%s: %d pages, want 3 or 4 with the cover", theme.Name, n)
 		}
 
 		for n, page := range pages[theme.Name] {
@@ -66,13 +66,13 @@ func TestInkSaverPrintsOnWhite(t *testing.T) {
 	for n, page := range pictures(t, path) {
 		for i, got := range corners(page) {
 			if got != "#ffffff" {
-				t.Errorf("corner %d of page %d is %s", i, n+1, got)
+				t.Errorf("corner %d of page %d is %s, want #ffffff", i, n+1, got)
 			}
 		}
 	}
 }
 
-// previewPages are the pages of the sample.
+// previewPages prints the sample in a theme and returns its pages.
 func previewPages(t *testing.T, c *document.Converter, theme string) []image.Image {
 	t.Helper()
 
@@ -97,7 +97,7 @@ func previewPages(t *testing.T, c *document.Converter, theme string) []image.Ima
 	return decodeAll(t, dir)
 }
 
-// corners are the colours just inside the four edges, as "#rrggbb".
+// corners returns the colours just inside the four corners, as "#rrggbb".
 func corners(page image.Image) []string {
 	b := page.Bounds()
 	var found []string
@@ -110,8 +110,8 @@ func corners(page image.Image) []string {
 	return found
 }
 
-// sideBySide puts pages in a row, each in a hairline, gap pixels apart and from
-// the edge.
+// sideBySide puts pages in a row, gap pixels from each other and from the edge. With a gap, each page has a hairline
+// around it.
 func sideBySide(gap int, pages ...image.Image) *image.NRGBA {
 	size := pages[0].Bounds()
 
@@ -127,8 +127,8 @@ func sideBySide(gap int, pages ...image.Image) *image.NRGBA {
 	return row
 }
 
-// checkPicture compares a picture of the documentation with what it should
-// show, roughly: another release of the browser may move a line of text.
+// checkPicture compares a picture of the documentation with the print. It allows small differences: another release
+// of the browser may move a line of text.
 func checkPicture(t *testing.T, name string, want *image.NRGBA) {
 	t.Helper()
 	path := filepath.Join("..", "..", "docs", name)
@@ -161,18 +161,19 @@ func checkPicture(t *testing.T, name string, want *image.NRGBA) {
 	}
 
 	if decoded.Bounds() != want.Bounds() {
-		t.Errorf("%s is %v, want %v (`make gallery` draws it anew)", path, decoded.Bounds(), want.Bounds())
+		t.Errorf("%s is %v, want %v (`make gallery` redraws it)", path, decoded.Bounds(), want.Bounds())
 		return
 	}
 	got := sideBySide(0, decoded)
 
 	const allowed = 3 // of 255
 	if d := difference(got, want); d > allowed {
-		t.Errorf("%s is not what is printed: the two differ by %.1f of 255 (`make gallery` draws it anew)", path, d)
+		t.Errorf("%s differs from the print by %.1f of 255, want at most %d (`make gallery` redraws it)", path, d,
+			allowed)
 	}
 }
 
-// difference compares the mean colours of squares, 0 to 255.
+// difference returns how much the mean colours of squares of 20 pixels differ on average, 0 to 255.
 func difference(a, b *image.NRGBA) float64 {
 	const side = 20
 	total, squares := 0, 0
@@ -210,7 +211,7 @@ func TestEveryTokenIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The stylesheets set these tokens for each element.
+	// The stylesheets set these tokens themselves, so no theme does.
 	local := []string{
 		"--alert",
 		"--alert-bg",

@@ -9,7 +9,7 @@ import (
 	"presswork/internal/pdffile/pack"
 )
 
-// Inspect looks through a print as Converter.Print does.
+// Inspect returns the warnings about a print, as Converter.Print does.
 func Inspect(ctx context.Context, d Composed, printed []byte) ([]fault.Warning, error) {
 	return d.plan.(pdfPlan).onSheet().preflight.Inspect(
 		ctx,
@@ -18,8 +18,7 @@ func Inspect(ctx context.Context, d Composed, printed []byte) ([]fault.Warning, 
 	)
 }
 
-// Oversized is a document that must be divided, as if it had more parts than are
-// printed at once.
+// Oversized returns the document as if it had more elements than one print may have, so that it must be divided.
 func Oversized(d Composed) Composed {
 	p := d.plan.(printPlan)
 	p.parts = markdown.MaxParts + 1
@@ -28,5 +27,5 @@ func Oversized(d Composed) Composed {
 	return d
 }
 
-// FinishOf returns how the print of a document is packed.
+// FinishOf returns the options with which the print of a document is packed.
 func FinishOf(d Composed) pack.Finish { return d.plan.(pdfPlan).onSheet().finish }

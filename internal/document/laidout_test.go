@@ -11,7 +11,7 @@ import (
 	"presswork/internal/markdown/notebook"
 )
 
-// laidOut returns a document in each layout, and a notebook.
+// laidOut returns a document in each layout and a notebook, by name.
 func laidOut(t *testing.T) map[string]document.Document {
 	t.Helper()
 	all := map[string]document.Document{}
@@ -25,13 +25,12 @@ func laidOut(t *testing.T) map[string]document.Document {
 		t.Fatal(err)
 	}
 
-	const dot = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 	// Notes at the foot of columns, a wide table and a picture across both.
 	article := "---\ntitle: Tides\nauthor: [{name: A. Keeper, affiliation: Harbour, orcid: 0000-0002-1825-0097}]\n" +
 		"abstract: Short.\nkeywords: [tide]\nlang: en\n---\n\n## Floats\n\n" +
 		strings.Repeat("Text that fills a column.[^1] See $x^2$.\n\n", 30) +
 		"| " + strings.Repeat("a long head | ", 12) + "\n" + strings.Repeat("|---", 12) + "|\n\n" +
-		"![A float](" + dot + "){.wide}\n\n[^1]: A note with [a link](https://example.com).\n"
+		"![A float](" + dotURI + "){.wide}\n\n[^1]: A note with [a link](https://example.com).\n"
 
 	for name, columns := range map[string]int{"paper": 1, "paper-columns": 2} {
 		o := presswork.Options{As: "paper", Columns: &columns}

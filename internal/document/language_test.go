@@ -8,8 +8,7 @@ import (
 	"presswork/internal/document"
 )
 
-// TestLanguageAndDirectionAreThoseOfTheProse: addresses, code and tags are
-// Latin in every language.
+// Addresses, code and tags are Latin in every language, so they do not count.
 func TestLanguageAndDirectionAreThoseOfTheProse(t *testing.T) {
 	t.Parallel()
 
@@ -44,19 +43,19 @@ func TestLanguageAndDirectionAreThoseOfTheProse(t *testing.T) {
 		t.Run(content, func(t *testing.T) {
 			html := compose(t, document.Document{Content: []byte(content)}).Page.HTML
 			if tag := html[strings.Index(html, "<html"):]; !strings.HasPrefix(tag, "<html "+want) {
-				t.Errorf("%.60s, want %s", tag, want)
+				t.Errorf("got %.60s, want %s", tag, want)
 			}
 		})
 	}
 }
 
-// A language that the document names wins. Otherwise the text of the first of several documents decides.
-func TestLanguageIsNotGuessedWhereItIsGiven(t *testing.T) {
+// The option wins over the text. Without it, the text of the first of several documents decides.
+func TestLanguageIsThatOfTheOptionOrTheFirstDocument(t *testing.T) {
 	t.Parallel()
 
 	given := compose(t, document.Document{Content: []byte("שלום"), Options: presswork.Options{Lang: "yi"}}).Page.HTML
 	if !strings.Contains(given, `<html lang="yi" dir="rtl"`) {
-		t.Errorf("%.200s", given)
+		t.Errorf("got %.200s, want the language yi", given)
 	}
 
 	several := compose(t, document.Document{
@@ -65,12 +64,12 @@ func TestLanguageIsNotGuessedWhereItIsGiven(t *testing.T) {
 	}).Page.HTML
 	if !strings.Contains(several, `<html lang="he" dir="rtl"`) ||
 		!strings.Contains(several, `<p dir="ltr">English text`) {
-		t.Errorf("%.200s", several)
+		t.Errorf("got %.200s, want the language he, and English paragraphs from left to right", several)
 	}
 }
 
-// Isolating code from the text around it costs time, and has no effect in a document with one direction of text.
-func TestCodeIsIsolatedWhereTextRunsBothWays(t *testing.T) {
+// Isolating code from the text around it costs time, and has no effect in a document with one text direction.
+func TestCodeIsIsolatedOnlyInTextOfBothDirections(t *testing.T) {
 	t.Parallel()
 
 	for content, want := range map[string]bool{

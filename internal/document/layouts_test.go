@@ -14,7 +14,7 @@ import (
 	"presswork/internal/test/golden"
 )
 
-// example returns a document of testdata/layouts.
+// example returns the Markdown of testdata/layouts/NAME.md.
 func example(t *testing.T, name string) []byte {
 	t.Helper()
 
@@ -26,7 +26,7 @@ func example(t *testing.T, name string) []byte {
 	return content
 }
 
-// bodyOf returns the body element of a page.
+// bodyOf returns a page from its <body> tag on.
 func bodyOf(html string) string { return html[strings.Index(html, "<body"):] }
 
 func TestLayoutsGolden(t *testing.T) {
@@ -59,7 +59,7 @@ func TestLayoutsGolden(t *testing.T) {
 	})
 }
 
-// Places of DIN 5008 in millimetres from the upper edge: the window with the address, the subject.
+// The places of DIN 5008 are in millimetres from the upper edge: the window of the envelope, and the subject.
 func TestTheAddressOfALetterIsInTheWindow(t *testing.T) {
 	t.Parallel()
 	const mm = 72 / 25.4
@@ -86,7 +86,8 @@ func TestTheAddressOfALetterIsInTheWindow(t *testing.T) {
 				w := wordWith(t, words, begin)
 				if left, top := w.left/mm, w.top/mm; left < 24.5 || left > 26 || top < test.window+17 ||
 					w.bottom/mm > test.window+45 {
-					t.Errorf("%s is %.1f mm from the left and %.1f mm from the top", begin, left, top)
+					t.Errorf("%s is %.1f mm from the left and %.1f mm from the top, want it in the window", begin,
+						left, top)
 				}
 			}
 
@@ -95,14 +96,14 @@ func TestTheAddressOfALetterIsInTheWindow(t *testing.T) {
 			}
 
 			if place := wordWith(t, words, "NL-2026-114"); place.left/mm < 125 {
-				t.Errorf("the reference is %.1f mm from the left", place.left/mm)
+				t.Errorf("the reference is %.1f mm from the left, want at least 125", place.left/mm)
 			}
 		})
 	}
 }
 
-// Ingredients stand beside the steps, a block letter is not moved, and each of these documents takes one page.
-func TestPrintedLayouts(t *testing.T) {
+// Each of these documents takes one page.
+func TestLayoutsPlaceTheirFields(t *testing.T) {
 	t.Parallel()
 
 	for name, check := range map[string]func(t *testing.T, words []printedWord){
@@ -111,11 +112,11 @@ func TestPrintedLayouts(t *testing.T) {
 
 			last, step := wordWith(t, words, "walnuts,"), wordWith(t, words, "Heat")
 			if step.left < last.right || step.top > last.top {
-				t.Errorf("the first step is at %+v, the last ingredient at %+v", step, last)
+				t.Errorf("the first step is at %+v, want it right of the last ingredient at %+v", step, last)
 			}
 
 			if note := wordWith(t, words, "Notes"); note.left < last.right {
-				t.Errorf("the text below the steps is at %+v", note)
+				t.Errorf("the text below the steps is at %+v, want it right of the ingredients", note)
 			}
 		},
 		"cv": func(t *testing.T, words []printedWord) {
@@ -130,14 +131,14 @@ func TestPrintedLayouts(t *testing.T) {
 			t.Helper()
 
 			if task, text := wordWith(t, words, "Order"), wordWith(t, words, "Ann"); task.top < text.top {
-				t.Error("the actions are above the people")
+				t.Error("the actions are above the people, want them below")
 			}
 		},
 		"letter-us": func(t *testing.T, words []printedWord) {
 			t.Helper()
 
 			if from, to := wordWith(t, words, "Northlight"), wordWith(t, words, "Museum"); math.Abs(from.left-to.left) > 1 {
-				t.Errorf("the sender begins at %.1f, the recipient at %.1f", from.left, to.left)
+				t.Errorf("the sender begins at %.1f pt, the recipient at %.1f, want both at one edge", from.left, to.left)
 			}
 		},
 	} {
@@ -147,14 +148,14 @@ func TestPrintedLayouts(t *testing.T) {
 
 			made, path := convert(t, c, document.Document{Content: example(t, name), Theme: "dark"})
 			if made.Pages != 1 {
-				t.Errorf("%d pages", made.Pages)
+				t.Errorf("%d pages, want 1", made.Pages)
 			}
 			check(t, wordsIn(t, path))
 		})
 	}
 }
 
-func TestTheLayoutIsChosenByTheDocument(t *testing.T) {
+func TestAutoChoosesTheLayoutByFrontMatter(t *testing.T) {
 	t.Parallel()
 
 	for name, class := range map[string]string{
@@ -178,7 +179,7 @@ func TestTheLayoutIsChosenByTheDocument(t *testing.T) {
 		body := bodyOf(compose(t, document.Document{Content: []byte(content)}).Page.HTML)
 		for _, want := range []string{`<body class="recipe">`, "<li>3 bananas</li>", "<li>Bake.</li>", "From Angie"} {
 			if !strings.Contains(body, want) {
-				t.Errorf("no %s in %s", want, body)
+				t.Errorf("the body lacks %s: %s", want, body)
 			}
 		}
 
@@ -186,7 +187,7 @@ func TestTheLayoutIsChosenByTheDocument(t *testing.T) {
 
 		body = bodyOf(compose(t, document.Document{Content: []byte(plain)}).Page.HTML)
 		if strings.Contains(body, "bananas") {
-			t.Errorf("as: document prints %s", body)
+			t.Errorf("as: document prints the ingredients: %s", body)
 		}
 	})
 
@@ -195,11 +196,11 @@ func TestTheLayoutIsChosenByTheDocument(t *testing.T) {
 		Options: presswork.Options{As: "auto"},
 	}).Page.HTML
 	if body := bodyOf(html); !strings.HasPrefix(body, "<body>") {
-		t.Errorf("a text of another kind has %.60s", body)
+		t.Errorf("release notes have %.60s, want no layout", body)
 	}
 }
 
-func TestALetterIsNoBook(t *testing.T) {
+func TestLettersAreRejectedAsEPUB(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{})
 

@@ -51,19 +51,19 @@ func TestPartsFollowTheDocumentWithAnchorsAndLinksOfTheirOwn(t *testing.T) {
 	}
 
 	if n := strings.Count(page, `<div class="page-break">`); n != 2 {
-		t.Errorf("%d page breaks", n)
+		t.Errorf("%d page breaks, want 2", n)
 	}
 
-	var said []string
+	var got []string
 	for _, w := range composed.Warnings {
-		said = append(said, fmt.Sprintf("%s (%d)", w.Message, w.Line))
+		got = append(got, fmt.Sprintf("%s (%d)", w.Message, w.Line))
 	}
-	slices.Sort(said)
+	slices.Sort(got)
 
 	want := []string{`three.md: image "a.png"`, `two.md: link to "one.md#none"`}
-	if len(said) != 2 || !strings.HasPrefix(said[0], want[0]) || !strings.HasPrefix(said[1], want[1]) ||
-		!strings.HasSuffix(said[1], "(9)") {
-		t.Errorf("warnings %q, want %q", said, want)
+	if len(got) != 2 || !strings.HasPrefix(got[0], want[0]) || !strings.HasPrefix(got[1], want[1]) ||
+		!strings.HasSuffix(got[1], "(9)") {
+		t.Errorf("got warnings %q, want %q, the second in line 9", got, want)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestPartsReferToEachOthersLabels(t *testing.T) {
 	}
 
 	if len(broken) != 1 || !strings.HasPrefix(broken[0], `1.md: reference to "fig:none"`) {
-		t.Errorf("warnings %q", broken)
+		t.Errorf("got broken links %q, want only fig:none of 1.md", broken)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestPartsReferToEachOthersLabelsByRoles(t *testing.T) {
 
 	for _, w := range composed.Warnings {
 		if w.Code == fault.LinkBroken {
-			t.Error(w)
+			t.Errorf("got %v, want no broken links", w)
 		}
 	}
 }
@@ -150,14 +150,14 @@ func TestPartsShareOneBibliography(t *testing.T) {
 		}).Page.HTML
 		for _, want := range []string{`First <a href="#ref-c" class="xref">[1]</a>.`, `Then <a href="#ref-c" class="xref">[1]</a>, <a href="#ref-a" class="xref">[2]</a>.`, `<div id="ref-a" class="csl-entry`} {
 			if strings.Count(page, want) != 1 {
-				t.Errorf("not once: %s in %s", want, page)
+				t.Errorf("%s is there %d times, want once, in %s", want, strings.Count(page, want), page)
 			}
 		}
 
 		if strings.Contains(page, "Second") ||
 			strings.Count(page, "csl-entries") != 1+strings.Count(page, ".csl-entries") ||
 			strings.Index(page, "Three") > strings.Index(page, `id="ref-a"`) != (refs != "") {
-			t.Errorf("the bibliography is elsewhere: %s", page)
+			t.Errorf("want one bibliography of the cited works, at the mark or at the end: %s", page)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func TestChapterNumbersContinueFromPartToPart(t *testing.T) {
 	}
 }
 
-func TestAWrongPartIsNamed(t *testing.T) {
+func TestErrorsNameTheirPart(t *testing.T) {
 	t.Parallel()
 
 	for content, want := range map[string]fault.Code{
@@ -196,13 +196,14 @@ func TestAWrongPartIsNamed(t *testing.T) {
 				Parts:   []document.Part{{Content: []byte(content), Path: "dir/b.md"}},
 			})
 			if e := fault.AsError(err); e == nil || e.Code != want || !strings.HasPrefix(e.Message, "b.md: ") {
-				t.Errorf("%v", err)
+				t.Errorf("got %v, want %s that names b.md", err, want)
 			}
 		})
 	}
 }
 
-func TestMergedBookOfSlidesFlows(t *testing.T) {
+// A book has no slides: the breaks between them become rules.
+func TestSlidesOfAMergedBookAreSeparatedByRules(t *testing.T) {
 	t.Parallel()
 
 	_, files := bookOf(t, converter(t, document.Options{}), document.Document{
@@ -221,6 +222,7 @@ func TestMergedBookOfSlidesFlows(t *testing.T) {
 	}
 }
 
+// Together, files may have more elements than one print: they are printed in sections.
 func TestMergedDocumentHasTheElementLimitOfSections(t *testing.T) {
 	t.Parallel()
 
@@ -259,6 +261,6 @@ func TestWarningsOfFrontMatterNameTheirFile(t *testing.T) {
 
 	if w := composed.Warnings; len(w) != 1 || w[0].Line != 2 ||
 		!strings.HasPrefix(w[0].Message, "one.md: front matter: toc is ignored") {
-		t.Errorf("warnings %+v", w)
+		t.Errorf("got warnings %+v, want that toc is ignored in line 2 of one.md", w)
 	}
 }

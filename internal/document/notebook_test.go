@@ -9,7 +9,11 @@ import (
 	"presswork/internal/fault"
 )
 
-const dotPNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+const (
+	// dotPNG is a picture of one pixel, in base64.
+	dotPNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+	dotURI = "data:image/png;base64," + dotPNG
+)
 
 func TestNotebooksOfAFolderAreDocuments(t *testing.T) {
 	t.Parallel()
@@ -35,23 +39,23 @@ func TestNotebooksOfAFolderAreDocuments(t *testing.T) {
 
 	c := compose(t, d)
 	if html := c.Page.HTML; !strings.Contains(html, "One</h1>") || !strings.Contains(html, "Two</h1>") ||
-		!strings.Contains(html, "data:image/png;base64,"+dotPNG) {
-		t.Errorf("got %s", html)
+		!strings.Contains(html, dotURI) {
+		t.Errorf("want both headings and the picture of an output, got %s", html)
 	}
 
-	var told []string
+	var messages []string
 	for _, w := range c.Warnings {
-		told = append(told, w.Message)
+		messages = append(messages, w.Message)
 	}
 
-	if all := strings.Join(told, "\n"); !strings.Contains(all, "two.ipynb: cell 2: an output is left out") ||
+	if all := strings.Join(messages, "\n"); !strings.Contains(all, "two.ipynb: cell 2: an output is left out") ||
 		!strings.Contains(all, "missing.png") {
-		t.Errorf("the warnings are %q", all)
+		t.Errorf("got warnings %q, want one of cell 2 and one of missing.png", all)
 	}
 
 	d = document.Document{Content: []byte(first)}
 	if err := d.FromFolder("one.ipynb", []string{"bad.ipynb"}, open); fault.CodeOf(err) != fault.InvalidRequest ||
 		!strings.HasPrefix(fault.AsError(err).Message, "bad.ipynb: it is not a Jupyter notebook: line 1") {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want %s that names bad.ipynb", err, fault.InvalidRequest)
 	}
 }

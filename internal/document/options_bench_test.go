@@ -10,8 +10,8 @@ import (
 	"presswork/internal/document"
 )
 
-// BenchmarkOptions composes and prints a document of chapters alternately with and without each option, because
-// the speed of a machine drifts. It reports the ratio of both times.
+// BenchmarkOptions composes and prints a document once with each option in turn, because the speed of a machine drifts.
+// It reports the time with each option, in times without options.
 func BenchmarkOptions(b *testing.B) {
 	yes := new(true)
 	cases := []struct {

@@ -1,7 +1,6 @@
 package document_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -10,10 +9,10 @@ import (
 	"presswork/internal/fault"
 )
 
-func TestCheckOptionsAcceptsTheContract(t *testing.T) {
+func TestCheckOptionsAcceptsValidOptions(t *testing.T) {
 	t.Parallel()
 
-	for i, o := range []presswork.Options{
+	for _, o := range []presswork.Options{
 		{},
 		{PageSize: "a4"},
 		{PageSize: "TABLOID"},
@@ -39,18 +38,16 @@ func TestCheckOptionsAcceptsTheContract(t *testing.T) {
 		{Tagged: new(false)},
 		{Strict: new(true), RawHTML: "escaped", RemoteImages: new(false)},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			if err := document.CheckOptions(o); err != nil {
-				t.Errorf("%+v: %v", o, err)
-			}
-		})
+		if err := document.CheckOptions(o); err != nil {
+			t.Errorf("%+v: got %v, want no error", o, err)
+		}
 	}
 }
 
-func TestCheckOptionsNamesWhatIsWrong(t *testing.T) {
+func TestCheckOptionsNamesTheWrongValueAndTheRemedy(t *testing.T) {
 	t.Parallel()
 
-	for i, c := range []struct {
+	for _, c := range []struct {
 		options     presswork.Options
 		param, says string
 	}{
@@ -91,39 +88,39 @@ func TestCheckOptionsNamesWhatIsWrong(t *testing.T) {
 		{presswork.Options{Password: strings.Repeat("ü", 64)}, "password", "longer than 127 bytes"},
 		{presswork.Options{Password: "a\tb"}, "password", "control character"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(c.param+": "+c.says, func(t *testing.T) {
 			e := fault.AsError(document.CheckOptions(c.options))
 			if e == nil || e.Code != fault.InvalidOption || e.Param != "options."+c.param ||
 				!strings.Contains(e.Message, c.says) {
-				t.Errorf("%+v: got %v, want %s: %s", c.options, e, c.param, c.says)
+				t.Errorf("got %v", e)
 			}
 		})
 	}
 }
 
-func TestCheckReadsTheWholeDocument(t *testing.T) {
+func TestCheckReadsContentFrontMatterAndOptions(t *testing.T) {
 	t.Parallel()
 
-	for i, c := range []struct {
+	for name, c := range map[string]struct {
 		content string
 		options presswork.Options
 		want    fault.Code
 	}{
-		{"---\ntheme: nord\n---\n# x", presswork.Options{}, ""},
-		{"", presswork.Options{}, fault.ContentEmpty},
-		{"x", presswork.Options{RawHTML: "y"}, fault.InvalidOption},
-		{"---\ntheme: nord\npage_size: [\nlang: de\n---\n# x", presswork.Options{}, fault.FrontMatterInvalid},
-		{"---\npassword: x\npdf_a: true\n---\n# x", presswork.Options{}, fault.FrontMatterInvalid},
-		{"---\nlang: de\n---\n# x", presswork.Options{PDFUA: new(true), Tagged: new(false)}, fault.InvalidOption},
+		"valid":                   {"---\ntheme: nord\n---\n# x", presswork.Options{}, ""},
+		"no content":              {"", presswork.Options{}, fault.ContentEmpty},
+		"invalid option":          {"x", presswork.Options{RawHTML: "y"}, fault.InvalidOption},
+		"malformed front matter":  {"---\ntheme: nord\npage_size: [\nlang: de\n---\n# x", presswork.Options{}, fault.FrontMatterInvalid},
+		"conflict in matter":      {"---\npassword: x\npdf_a: true\n---\n# x", presswork.Options{}, fault.FrontMatterInvalid},
+		"conflict in the options": {"---\nlang: de\n---\n# x", presswork.Options{PDFUA: new(true), Tagged: new(false)}, fault.InvalidOption},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			matter, err := document.Check([]byte(c.content), c.options)
 			if fault.CodeOf(err) != c.want {
-				t.Errorf("%q: got %v, want %q", c.content, err, c.want)
+				t.Errorf("got %v, want %q", err, c.want)
 			}
 
 			if c.want == "" && matter.Theme != "nord" {
-				t.Errorf("%q: theme %q", c.content, matter.Theme)
+				t.Errorf("got the theme %q, want nord", matter.Theme)
 			}
 		})
 	}
@@ -136,7 +133,7 @@ func FuzzPageRanges(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		o := presswork.Options{PageRanges: s}
 		if err := document.CheckOptions(o); err != nil && fault.CodeOf(err) != fault.InvalidOption {
-			t.Errorf("%q: %v", s, err)
+			t.Errorf("%q: got %v, want %s or no error", s, err, fault.InvalidOption)
 		}
 	})
 }

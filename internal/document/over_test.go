@@ -8,7 +8,7 @@ import (
 	"presswork"
 )
 
-func TestOptionsOverLaysTheRequestOverFrontMatter(t *testing.T) {
+func TestOptionsOfTheRequestReplaceThoseOfFrontMatter(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
 	front := presswork.Options{
@@ -26,10 +26,10 @@ func TestOptionsOverLaysTheRequestOverFrontMatter(t *testing.T) {
 		Margins:   presswork.Margins{Top: "3in", Left: "2in"},
 	}
 	if diff := cmp.Diff(want, over(request, front)); diff != "" {
-		t.Error(diff)
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 
 	if front.Title != "Front" || request.PageSize != "" {
-		t.Error("over changed an operand")
+		t.Errorf("over changed its arguments to %+v and %+v", request, front)
 	}
 }

@@ -8,21 +8,22 @@ import (
 	"presswork/internal/document"
 )
 
-// The ends of pages, wherever they are. Paragraphs of four lines are divided in the middle, no rule begins a page,
-// and no summary ends one.
-func TestPagesEndWell(t *testing.T) {
+// Each block is printed at twelve distances from the foot of a page. Paragraphs of four lines are divided in the
+// middle, paragraphs of three are not. No rule begins a page, and no summary ends one.
+func TestPagesDoNotEndWithinShortBlocks(t *testing.T) {
 	t.Parallel()
 	var content strings.Builder
-	filled := func(n int, then string) {
+	// below puts a block below n+1 lines of a page.
+	below := func(n int, then string) {
 		content.WriteString(strings.Repeat("A line.\\\n", n) + "The last one.\n\n" + then + "\n\n\\newpage\n\n")
 	}
 
 	const four = "One, with words that go on to the end\\\ntwo, with words that go on to the end\\\nthree, with words that go on to the end\\\nfour, with words that go on to the end"
 	for n := range 12 {
-		filled(32+n, strings.ReplaceAll(four, "with", "with more and more of the many"))
-		filled(34+n, "Uno, with words that go on to the end\\\ndos, with words that go on to the end\\\ntres.")
-		filled(34+n, "A paragraph.\n\n---\n\nAfter the rule.")
-		filled(34+n, "<details><summary>In short</summary>\n\nAt length.\n\n</details>")
+		below(32+n, strings.ReplaceAll(four, "with", "with more and more of the many"))
+		below(34+n, "Uno, with words that go on to the end\\\ndos, with words that go on to the end\\\ntres.")
+		below(34+n, "A paragraph.\n\n---\n\nAfter the rule.")
+		below(34+n, "<details><summary>In short</summary>\n\nAt length.\n\n</details>")
 	}
 	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
 		Content: []byte(content.String()),
@@ -59,7 +60,7 @@ func TestPagesEndWell(t *testing.T) {
 	}
 }
 
-// Headings of one level stay with the text below the last of them.
+// Consecutive headings of one level stay with the text below the last of them.
 func TestRowsOfHeadingsStayWithTheirText(t *testing.T) {
 	t.Parallel()
 	var content strings.Builder
@@ -119,8 +120,8 @@ func TestListsWithinListsFillTheirPages(t *testing.T) {
 	}
 }
 
-// A short table of contents shares its page, a longer one behind a cover does not.
-func TestFewContentsTakeNoPage(t *testing.T) {
+// After a cover, a table of contents has a page of its own, unless it is short.
+func TestShortContentsShareAPage(t *testing.T) {
 	t.Parallel()
 
 	c := converter(t, document.Options{})
@@ -172,7 +173,7 @@ func TestDivisibleContentFillsItsPage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, after, _ := strings.Cut(text, name)
 			if page, _, _ := strings.Cut(after, "\f"); !strings.Contains(page, "FIRST") {
-				t.Errorf("%s begin on the next page", name)
+				t.Error("the content begins on the next page, want it below the text")
 			}
 		})
 	}

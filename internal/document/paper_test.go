@@ -16,7 +16,8 @@ import (
 	"presswork/internal/document"
 )
 
-// paper returns a paper with notes, a table that fits a column and one that does not.
+// paper returns a paper with eight sections, a note in each, a table that fits a column and one that does not. Words
+// that tests look for end in x.
 func paper() string {
 	const filler = "words that fill the lines of a column until they end "
 	var b strings.Builder
@@ -90,7 +91,7 @@ func wordWith(t *testing.T, words []printedWord, begin string) printedWord {
 }
 
 // The title of a paper and a wide table span both columns. Each note is at the foot of the column of its mark.
-func TestAPaperInTwoColumns(t *testing.T) {
+func TestTwoColumnsOfAPaper(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	_, path := convert(t, c, document.Document{Content: []byte(paper()), Options: presswork.Options{Columns: new(2)}})
@@ -99,22 +100,23 @@ func TestAPaperInTwoColumns(t *testing.T) {
 	const middle = 210 * 72 / 25.4 / 2
 	const gap = 6 * 72 / 25.4
 
-	crossing := map[int]int{} // lines of words by page: none is in the gap below the title
+	crossing := 0 // words on the first page in the gap below the title and the abstract
 	title := wordWith(t, words, "Abstractx")
 
 	for _, w := range words {
-		if w.left < middle+gap/2-1 && w.right > middle-gap/2+1 && w.page == 1 && w.top > title.bottom+20 &&
-			w.text != "1" {
-			crossing[w.page]++
+		const folio = "1" // the page number is in the middle
+		if w.page == 1 && w.text != folio && w.top > title.bottom+20 &&
+			w.left < middle+gap/2-1 && w.right > middle-gap/2+1 {
+			crossing++
 		}
 	}
 
-	if len(crossing) > 0 {
-		t.Errorf("words stand between the columns: %v", crossing)
+	if crossing > 0 {
+		t.Errorf("%d words are between the columns, want none", crossing)
 	}
 
 	if w := wordWith(t, words, "Titlex"); w.left > middle || wordWith(t, words, "is").page != 1 {
-		t.Errorf("the title begins at %.0f", w.left)
+		t.Errorf("the title begins at %.0f pt, want it left of the middle and on page 1", w.left)
 	}
 
 	right := 0
@@ -122,7 +124,7 @@ func TestAPaperInTwoColumns(t *testing.T) {
 	for n := range 8 {
 		mark, note := wordWith(t, words, fmt.Sprintf("marks%dx", n)), wordWith(t, words, fmt.Sprintf("notes%dx", n))
 		if mark.page != note.page || (mark.left > middle) != (note.left > middle) || note.top < mark.bottom {
-			t.Errorf("note %d is at %+v, its mark at %+v", n, note, mark)
+			t.Errorf("note %d is at %+v, want it below its mark at %+v, in the same column", n, note, mark)
 		}
 
 		if note.left > middle {
@@ -131,12 +133,13 @@ func TestAPaperInTwoColumns(t *testing.T) {
 	}
 
 	if right == 0 || right == 8 {
-		t.Errorf("%d of 8 notes are in the right column", right)
+		t.Errorf("%d of 8 notes are in the right column, want some but not all", right)
 	}
 
 	if first, last := wordWith(t, words, "firstx"), wordWith(t, words, "lastx"); first.left > middle ||
 		last.left < middle {
-		t.Errorf("the wide table is between %.0f and %.0f", first.left, last.right)
+		t.Errorf("the wide table is between %.0f and %.0f pt, want it across the middle %.0f", first.left, last.right,
+			middle)
 	}
 }
 
@@ -180,7 +183,7 @@ func TestWideContentSpansBothColumns(t *testing.T) {
 	}
 }
 
-// A page break ends the page, also in the first of two columns and above footnotes.
+// In two columns, a page break ends the page and not only the column, also above footnotes.
 func TestAPageBreakEndsAPageInTwoColumns(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
@@ -220,11 +223,11 @@ func TestAPageBreakEndsAPageInTwoColumns(t *testing.T) {
 	}
 }
 
-// The script that places notes leaves out of the layout what it has passed. It does not where that would move the
-// rest, as below a table across both columns.
+// The script that places notes removes finished pages from the layout. It keeps them where that would move the rest,
+// as below a table across both columns.
 func TestNotesOfALongPaperAreInTheirColumns(t *testing.T) {
 	t.Parallel()
-	const notes, middle = 60, 210 * 72 / 25.4 / 2
+	const notes, middleA5 = 60, 148.5 * 72 / 25.4 / 2
 	var text, list strings.Builder
 
 	for n := range notes {
@@ -245,19 +248,18 @@ func TestNotesOfALongPaperAreInTheirColumns(t *testing.T) {
 	words := wordsIn(t, path)
 
 	if last := words[len(words)-1].page; last < 14 {
-		t.Fatalf("the paper has only %d pages", last)
+		t.Fatalf("the paper has %d pages, want at least 14", last)
 	}
 
 	for n := range notes {
 		mark, note := wordWith(t, words, fmt.Sprintf("marks%dx", n)), wordWith(t, words, fmt.Sprintf("notes%dx", n))
-		if mark.page != note.page || (mark.left > middle/1.41) != (note.left > middle/1.41) || note.top < mark.bottom {
-			t.Errorf("note %d is at %+v, its mark at %+v", n, note, mark)
+		if mark.page != note.page || (mark.left > middleA5) != (note.left > middleA5) || note.top < mark.bottom {
+			t.Errorf("note %d is at %+v, want it below its mark at %+v, in the same column", n, note, mark)
 		}
 	}
 }
 
-// Papers are justified and hyphenated, with numbered sections, and denser than documents. HTML has one column.
-func TestPapersAreDense(t *testing.T) {
+func TestPapersNumberSectionsAndAreDenserThanDocuments(t *testing.T) {
 	t.Parallel()
 	pages := map[string]int{}
 
@@ -271,17 +273,17 @@ func TestPapersAreDense(t *testing.T) {
 
 		text := poppler(t, "pdftotext", path, "-")
 		if numbered := regexp.MustCompile(`2\s+Section1x`).MatchString(text); numbered != (name != "document") {
-			t.Errorf("%s: sections are numbered: %v", name, numbered)
+			t.Errorf("%s: sections are numbered: %v, want %v", name, numbered, !numbered)
 		}
 	}
 
 	if !(pages["columns"] < pages["paper"] && pages["paper"] < pages["document"]) ||
 		!(pages["compact"] < pages["generous"]) {
-		t.Errorf("pages: %v", pages)
+		t.Errorf("got pages %v, want columns < paper < document, and compact < generous", pages)
 	}
 }
 
-func TestColumnsGoWithPapersOnly(t *testing.T) {
+func TestOnlyPrintedPapersHaveColumns(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {

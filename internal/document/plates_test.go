@@ -13,7 +13,7 @@ import (
 	"presswork/internal/document"
 )
 
-// figurePNG is a square of 200 pixels: a cross of one colour on another.
+// figurePNG returns the data URI of a square of 200 pixels: a cross of one colour on another.
 func figurePNG(t *testing.T, ink, ground color.Color) string {
 	t.Helper()
 	m := image.NewNRGBA(image.Rect(0, 0, 200, 200))
@@ -36,10 +36,10 @@ func figurePNG(t *testing.T, ink, ground color.Color) string {
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
+// luminance returns the brightness of a colour, 0 to 255.
 func luminance(c color.Color) uint8 { return color.GrayModel.Convert(c).(color.Gray).Y }
 
-// TestDarkFiguresGetAPlateOnDarkPages looks for white areas that are larger than letters.
-// Without plates, a dark page has none.
+// A plate is a white area behind a figure. Without plates, a dark page has no white areas larger than letters.
 func TestDarkFiguresGetAPlateOnDarkPages(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
@@ -76,19 +76,19 @@ func TestDarkFiguresGetAPlateOnDarkPages(t *testing.T) {
 			}
 
 			if marked := strings.Contains(composed.Page.HTML, ` class="image-plate"`); marked != doc.plate {
-				t.Errorf("marked: %v, want %v", marked, doc.plate)
+				t.Errorf("the figure has the class of a plate: %v, want %v", marked, doc.plate)
 			}
 			_, path := convert(t, c, d)
 
 			page := pictures(t, path)[0]
 			if dark := luminance(page.At(3, 3)) < 50; dark != (doc.ink == nil && doc.theme != "cupcake") {
-				t.Fatalf("the page is dark: %v", dark)
+				t.Fatalf("the page is dark: %v, want %v", dark, !dark)
 			} else if !dark {
 				return
 			}
 			white := 0
 
-			for x := range page.Bounds().Dx() - 1 { // the last ones are cut by the edge
+			for x := range page.Bounds().Dx() - 1 { // the page covers only a part of the last pixels
 				for y := range page.Bounds().Dy() - 1 {
 					if luminance(page.At(x, y)) == 255 {
 						white++
@@ -97,7 +97,7 @@ func TestDarkFiguresGetAPlateOnDarkPages(t *testing.T) {
 			}
 
 			if got := white > 20; got != doc.plate {
-				t.Errorf("%d white pixels; want a plate: %v", white, doc.plate)
+				t.Errorf("the page has %d white pixels, want a plate: %v", white, doc.plate)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"presswork/internal/document"
 )
 
+// convert composes and prints a document. It returns the result and the path of its PDF.
 func convert(t testing.TB, c *document.Converter, d document.Document) (document.Result, string) {
 	t.Helper()
 
@@ -50,6 +51,7 @@ func poppler(t testing.TB, tool string, args ...string) string {
 	return string(out)
 }
 
+// field returns a value from the output of pdfinfo, or "".
 func field(info, name string) string {
 	m := regexp.MustCompile(`(?m)^` + name + `:\s+(.*)$`).FindStringSubmatch(info)
 	if m == nil {
@@ -81,15 +83,13 @@ func TestPrintedDocument(t *testing.T) {
 			"Title": "Gedämpfte (Töne) 漢字", "Author": "The Presswork Authors", "Subject": "Everything a page can hold",
 			"Keywords": "markdown, pdf, typography", "Creator": "Presswork", "Tagged": "yes", "Pages": fmt.Sprint(r.Pages), "Page size": "594.96 x 841.92 pts (A4)",
 		} {
-			t.Run(name, func(t *testing.T) {
-				if got := field(info, name); got != want {
-					t.Errorf("%s is %q, want %q", name, got, want)
-				}
-			})
+			if got := field(info, name); got != want {
+				t.Errorf("%s is %q, want %q", name, got, want)
+			}
 		}
 
 		if !strings.HasPrefix(field(info, "Producer"), "Skia/PDF") || field(info, "CreationDate") == "" {
-			t.Errorf("producer or date is gone: %s", info)
+			t.Errorf("want the producer Skia/PDF and a date, got %s", info)
 		}
 
 		text := poppler(t, "pdftotext", "-layout", path, "-")
@@ -121,7 +121,7 @@ func TestPrintedDocument(t *testing.T) {
 
 		r, path := convert(t, c, document.Document{Content: []byte(table.String())})
 		if len(r.PDF)*3 > len(raw) {
-			t.Errorf("packed %d bytes into %d only", len(raw), len(r.PDF))
+			t.Errorf("packing %d bytes makes %d, want at most a third", len(raw), len(r.PDF))
 		}
 
 		rawPath := filepath.Join(t.TempDir(), "raw.pdf")
@@ -148,11 +148,11 @@ func TestPrintedDocument(t *testing.T) {
 		}
 
 		if field(poppler(t, "pdfinfo", path), "Pages") != fmt.Sprint(r.Pages) || r.Pages < 5 {
-			t.Errorf("%d pages", r.Pages)
+			t.Errorf("%d pages, want at least 5 and as many as pdfinfo counts", r.Pages)
 		}
 	})
 
-	t.Run("follows sheet and ranges", func(t *testing.T) {
+	t.Run("has the size and the pages of its options", func(t *testing.T) {
 		t.Parallel()
 		content := []byte("one\n\n\\newpage\n\ntwo\n\n<!-- pagebreak -->\n\nthree\n")
 		r, path := convert(t, c, document.Document{
@@ -167,15 +167,15 @@ func TestPrintedDocument(t *testing.T) {
 
 		info, text := poppler(t, "pdfinfo", path), poppler(t, "pdftotext", path, "-")
 		if r.Pages != 2 || field(info, "Page size") != "792 x 612 pts (letter)" {
-			t.Errorf("%d pages of %s", r.Pages, field(info, "Page size"))
+			t.Errorf("got %d pages of %s, want 2 of 792 x 612 pts", r.Pages, field(info, "Page size"))
 		}
 
 		if strings.Contains(text, "one") || !strings.Contains(text, "two") || !strings.Contains(text, "p 2 of 3") {
-			t.Errorf("the text is %q", text)
+			t.Errorf("got the text %q, want pages 2 and 3 of 3", text)
 		}
 	})
 
-	t.Run("untagged on request", func(t *testing.T) {
+	t.Run("has no tags on request", func(t *testing.T) {
 		t.Parallel()
 
 		_, path := convert(
@@ -184,7 +184,7 @@ func TestPrintedDocument(t *testing.T) {
 			document.Document{Content: []byte("# x"), Options: presswork.Options{Tagged: new(false)}},
 		)
 		if got := field(poppler(t, "pdfinfo", path), "Tagged"); got != "no" {
-			t.Errorf("Tagged is %q", got)
+			t.Errorf("Tagged is %q, want no", got)
 		}
 	})
 
@@ -199,7 +199,11 @@ func TestPrintedDocument(t *testing.T) {
 		text := poppler(t, "pdftotext", "-f", "1", "-l", "1", path, "-")
 		if r.Pages != 2 || !strings.Contains(text, "The Cover") || strings.Contains(text, "HEAD") ||
 			strings.Contains(text, "1 / 2") {
-			t.Errorf("%d pages, cover says %q", r.Pages, text)
+			t.Errorf(
+				"got %d pages with the cover %q, want 2, and a cover without header and page number",
+				r.Pages,
+				text,
+			)
 		}
 	})
 }
@@ -223,12 +227,11 @@ func BenchmarkConvertSample(b *testing.B) {
 	}
 }
 
-// No page begins with the last line of a paragraph.
-func TestNoLineIsLeftAlone(t *testing.T) {
+func TestNoPageBeginsWithTheLastLineOfAParagraph(t *testing.T) {
 	t.Parallel()
 
 	var content strings.Builder
-	for n := range 12 { // a paragraph of four lines, each time a line lower
+	for n := range 12 { // each page has the paragraph of four lines one line lower
 		content.WriteString(strings.Repeat("A line.\\\n", 34+n) + "The last one.\n\n" +
 			"Begin " + strings.Repeat("and go on to the end of it ", 10) + "with a word at last.\n\n\\newpage\n\n")
 	}
@@ -251,16 +254,15 @@ func TestNoLineIsLeftAlone(t *testing.T) {
 	}
 
 	if moved < 3 {
-		t.Errorf("%d paragraphs began at a page's end, want one for each line", moved)
+		t.Errorf("%d paragraphs moved to the next page, want at least 3", moved)
 	}
 }
 
-// No page has the first or the last row of a table alone.
-func TestNoRowIsLeftAlone(t *testing.T) {
+func TestNoPageHasOnlyTheFirstOrLastRowOfATable(t *testing.T) {
 	t.Parallel()
 
 	var content strings.Builder
-	for n := range 16 { // a table of ten rows, each time a line lower
+	for n := range 16 { // each page has the table of ten rows one line lower
 		content.WriteString(strings.Repeat("A line.\\\n", 24+n) + "The last one.\n\n| Row | |\n|---|---|\n")
 
 		for row := range 10 {
@@ -287,6 +289,6 @@ func TestNoRowIsLeftAlone(t *testing.T) {
 	}
 
 	if divided < 5 {
-		t.Errorf("%d tables were divided, want one for most lines", divided)
+		t.Errorf("%d tables were divided, want at least 5", divided)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"presswork/internal/document"
 )
 
-// The text of the print has Arabic and Persian words as they were written. It has base letters instead of their
-// forms, and the letters of a ligature in their order.
-func TestWordsFromRightToLeftAreReadAsWritten(t *testing.T) {
+// A search finds Arabic and Persian words as they were written: the text of the PDF has base letters instead of
+// presentation forms, and the letters of a ligature in their order.
+func TestRightToLeftWordsAreFoundAsWritten(t *testing.T) {
 	t.Parallel()
 
 	for lang, words := range map[string]string{
@@ -30,7 +30,7 @@ func TestWordsFromRightToLeftAreReadAsWritten(t *testing.T) {
 
 			text := poppler(t, "pdftotext", path, "-")
 			if !norm.NFKC.IsNormalString(strings.ReplaceAll(text, "\u00a0", " ")) {
-				t.Errorf("forms of letters in %q", text)
+				t.Errorf("the text has presentation forms, want base letters: %q", text)
 			}
 
 			found := map[string]int{}
@@ -39,8 +39,9 @@ func TestWordsFromRightToLeftAreReadAsWritten(t *testing.T) {
 			}
 
 			for word := range strings.FieldsSeq(words) {
-				if n := strings.Count(" "+words+" ", " "+word+" "); found[word] != 3*n {
-					t.Errorf("%q is found %d times of %d in\n%s", word, found[word], 3*n, text)
+				want := 3 * strings.Count(" "+words+" ", " "+word+" ") // in the heading, the text and bold text
+				if found[word] != want {
+					t.Errorf("%q is found %d times, want %d, in\n%s", word, found[word], want, text)
 				}
 			}
 

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/document"
 )
 
-// Chromium paints a regular face thicker, as drawings, where it finds no bold one.
+// If Chromium finds no bold face, it draws a regular one thicker, as Type 3 fonts.
 func TestHeadingsHaveTheBoldFaceOfTheirScript(t *testing.T) {
 	t.Parallel()
 
@@ -37,7 +37,7 @@ func TestHeadingsHaveTheBoldFaceOfTheirScript(t *testing.T) {
 
 				used := poppler(t, "pdffonts", path)
 				if !strings.Contains(used, c.face) || strings.Contains(used, "Type 3") {
-					t.Errorf("want %s and no drawings, got\n%s", c.face, used)
+					t.Errorf("want %s and no Type 3 fonts, got\n%s", c.face, used)
 				}
 			})
 		}
@@ -112,7 +112,7 @@ func TestJapaneseLinesEndAfterPhrases(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		as    string
-		words string // that stay whole
+		words string // that must be on one line
 	}{
 		"text":      {"", "変換 文書 マークダウン 分散システム ブラウザ"},
 		"justified": {"paper", "変換の"},

@@ -54,7 +54,7 @@ The end.
 [^1]: The note.
 `
 
-func TestSectionsHavePagesOfTheirOwn(t *testing.T) {
+func TestEachKindOfSectionHasItsOwnPage(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 
@@ -85,7 +85,7 @@ func TestSectionsHavePagesOfTheirOwn(t *testing.T) {
 	info := poppler(t, "pdfinfo", "-f", "1", "-l", "3", path)
 	if !strings.Contains(info, "Page    2 size:  841.92 x 594.96 pts") ||
 		!strings.Contains(info, "Page    3 size:  594.96 x 841.92 pts") {
-		t.Errorf("the second page alone is to be wide: %s", info)
+		t.Errorf("want page 2 in landscape and page 3 in portrait, got %s", info)
 	}
 
 	first := page(1, "-layout")
@@ -103,7 +103,7 @@ func TestSectionsHavePagesOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestSectionsAreComposed(t *testing.T) {
+func TestHTMLOfSectionsAndTitles(t *testing.T) {
 	t.Parallel()
 
 	wide := "::: landscape\n" + grid(13, 2, "1,234.5 kg") + ":::\n"
@@ -113,24 +113,24 @@ func TestSectionsAreComposed(t *testing.T) {
 		want    string
 	}{
 		"a table on its wide page":   {wide, presswork.Options{}, "<div class=\"turned\">\n<div class=\"landscape\">\n<table class=\"wide\">"},
-		"wide already":               {wide, presswork.Options{Landscape: new(true)}, "<div class=\"landscape\">\n<table class=\"wide\">"},
+		"a wide document":            {wide, presswork.Options{Landscape: new(true)}, "<div class=\"landscape\">\n<table class=\"wide\">"},
 		"upright in a wide document": {"::: {.portrait}\na\n:::\n", presswork.Options{Landscape: new(true)}, "<div class=\"turned\">\n<div class=\"portrait\">"},
-		"a title by hand":            {"---\ntitle: It's \"so\"\n---\n\ntext\n", presswork.Options{}, "<h1 id=\"its-so\">It’s “so”</h1>"},
-		"a title in its language":    {"---\ntitle: 'Das \"Haus\"'\nlang: de\n---\n\n# a\n\n# b\n", presswork.Options{}, "<p class=\"title\">Das „Haus“</p>"},
+		"quotes in a title":          {"---\ntitle: It's \"so\"\n---\n\ntext\n", presswork.Options{}, "<h1 id=\"its-so\">It’s “so”</h1>"},
+		"German quotes in a title":   {"---\ntitle: 'Das \"Haus\"'\nlang: de\n---\n\n# a\n\n# b\n", presswork.Options{}, "<p class=\"title\">Das „Haus“</p>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.options.Margins = presswork.Margins{Left: "30mm", Right: "30mm"}
 
 			html := compose(t, document.Document{Content: []byte(c.source), Options: c.options}).Page.HTML
 			if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, c.want) {
-				t.Errorf("%.200s, want %s", body, c.want)
+				t.Errorf("got %.200s, want %s", body, c.want)
 			}
 		})
 	}
 
 	html := compose(t, document.Document{Content: []byte(wide)}).Page.HTML
 	if !strings.Contains(html, ":is(.landscape,.portrait,.no-header,.no-footer) > :first-child{margin-top: 0}") {
-		t.Error("the heading that begins a section has space above it")
+		t.Error("the page lacks the rule that removes the space above the first heading of a section")
 	}
 
 	html = compose(t, document.Document{Content: []byte("# plain\n")}).Page.HTML

@@ -1,7 +1,6 @@
 package document_test
 
 import (
-	"fmt"
 	"image"
 	"image/png"
 	"math"
@@ -17,6 +16,7 @@ import (
 	"presswork/internal/document"
 )
 
+// parse returns a number, or fails the test.
 func parse(t testing.TB, number string) float64 {
 	t.Helper()
 
@@ -28,7 +28,7 @@ func parse(t testing.TB, number string) float64 {
 	return f
 }
 
-// pictures renders every page small.
+// pictures returns the pages of a PDF at 20 dpi.
 func pictures(t testing.TB, path string) []image.Image {
 	t.Helper()
 
@@ -41,7 +41,7 @@ func pictures(t testing.TB, path string) []image.Image {
 	return decodeAll(t, dir)
 }
 
-// decodeAll reads the pictures of a folder, by name.
+// decodeAll returns the PNG files of a folder, in the order of their names.
 func decodeAll(t testing.TB, dir string) []image.Image {
 	t.Helper()
 
@@ -68,8 +68,8 @@ func decodeAll(t testing.TB, dir string) []image.Image {
 	return pages
 }
 
-// TestBackgroundReachesTheEdgeOfEveryKindOfPage looks at the corners of cover,
-// contents, upright and turned pages, on paper of several sizes.
+// TestBackgroundReachesTheEdgeOfEveryKindOfPage checks the corners of covers, contents, portrait and landscape pages,
+// on paper of several sizes.
 func TestBackgroundReachesTheEdgeOfEveryKindOfPage(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
@@ -108,23 +108,22 @@ func TestBackgroundReachesTheEdgeOfEveryKindOfPage(t *testing.T) {
 					t.Errorf("page %d has a white corner", n+1)
 				}
 
-				for i, at := range []image.Point{{b.Max.X - 3, 2}, {2, b.Max.Y - 3}, {b.Max.X - 3, b.Max.Y - 3}} {
-					t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-						if page.At(at.X, at.Y) != ground {
-							t.Errorf("page %d: %v at %v, %v in the first corner", n+1, page.At(at.X, at.Y), at, ground)
-						}
-					})
+				for _, at := range []image.Point{{b.Max.X - 3, 2}, {2, b.Max.Y - 3}, {b.Max.X - 3, b.Max.Y - 3}} {
+					if got := page.At(at.X, at.Y); got != ground {
+						t.Errorf("page %d has %v at %v, want %v, as in the first corner", n+1, got, at, ground)
+					}
 				}
 			}
 
-			if small := size == "A3" || size == "Tabloid"; !turned && !small {
-				t.Error("no page is turned")
+			// The table of 15 columns fits upright on large paper.
+			if large := size == "A3" || size == "Tabloid"; !turned && !large {
+				t.Error("no page is in landscape, want that of the table")
 			}
 		})
 	}
 }
 
-// TestLongHeadersStayInTheirMargin: Chromium would print them over the text.
+// Without limits, Chromium would print long headers and footers over the text.
 func TestLongHeadersStayInTheirMargin(t *testing.T) {
 	t.Parallel()
 
@@ -141,17 +140,17 @@ func TestLongHeadersStayInTheirMargin(t *testing.T) {
 			body := strings.Index(text, "Alpha")
 			if before, after := text[:body], text[body:]; strings.Contains(after, "header") ||
 				strings.Contains(before, "ff") {
-				t.Errorf("header or footer lie over the text:\n%s", text)
+				t.Errorf("the header or footer is printed over the text:\n%s", text)
 			} else if shown := strings.Contains(before, "header"); shown != (margins != "none") {
-				t.Errorf("the header is shown: %v", shown)
+				t.Errorf("the header is shown: %v, want %v", shown, !shown)
 			}
 		})
 	}
 }
 
-// The page before a turned table is not for a title alone, and a page break after the table
-// makes no empty page.
-func TestTurnedPagesLeaveNoBlankOnes(t *testing.T) {
+// The title of a document is on the landscape page of its first table, and a page break after the table makes no empty
+// page.
+func TestLandscapeTablesLeaveNoBlankPages(t *testing.T) {
 	t.Parallel()
 
 	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
@@ -162,12 +161,12 @@ func TestTurnedPagesLeaveNoBlankOnes(t *testing.T) {
 	})
 	if sizes := regexp.MustCompile(`size: +[0-9.]+ x [0-9.]+`).
 		FindAllString(poppler(t, "pdfinfo", "-f", "1", "-l", "9", path), -1); len(sizes) != 2 {
-		t.Errorf("the pages are %q, want one turned and one upright", sizes)
+		t.Errorf("the pages are %q, want one in landscape and one in portrait", sizes)
 	}
 }
 
-// TestLongNumbersHangOut: Chromium paints nothing of the text in the margins.
-func TestLongNumbersHangOut(t *testing.T) {
+// Chromium clips text in the margins of a page. The numbers of long lists are in the margin and must be printed whole.
+func TestLongListNumbersAreNotClipped(t *testing.T) {
 	t.Parallel()
 
 	c := converter(t, document.Options{Printer: printer(t)})
@@ -188,7 +187,7 @@ func TestLongNumbersHangOut(t *testing.T) {
 		}
 
 		if !inked {
-			t.Errorf("%s: the number of a list is cut off at the column", name)
+			t.Errorf("%s: the number of the list is clipped at the text area", name)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"presswork/internal/pdffile"
 )
 
+// talk has a slide of each kind, notes, and text that resembles breaks between slides.
 const talk = "---\nas: slides\ntitle: Talk\nauthor: Ann\n---\n# Talk\n\nA subtitle\n\n<!-- Welcome. -->\n\n---\n\n# Part\n\n---\n\n## Text\n\n- one\n- two\n\nNote: Say three.\nAnd (four).\n\n---\n\n" +
 	"```go\nx := 1\n```\n\n---\n\n> A quote.\n\n---\n\n## Last\n\n***not a rule***\n\n- a\n\n  ---\n\n  b\n"
 
@@ -37,7 +38,7 @@ var slideKind = regexp.MustCompile(
 	`<section class="(?:slide )?(?:cover cover-wide )?slide-([a-z]+)([^"]*)" id="slide-(\d+)"`,
 )
 
-// kinds lists the slides of a page.
+// kinds returns the kind of each slide on a page, with its further classes.
 func kinds(page string) (list []string) {
 	for _, m := range slideKind.FindAllStringSubmatch(page, -1) {
 		list = append(list, m[1]+m[2])
@@ -46,7 +47,7 @@ func kinds(page string) (list []string) {
 	return list
 }
 
-func TestSlidesAreCutAndSorted(t *testing.T) {
+func TestSlidesHaveTheirKind(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ content, want string }{
@@ -58,11 +59,11 @@ func TestSlidesAreCutAndSorted(t *testing.T) {
 		"raw HTML":           {"---\nas: slides\n---\n- a\n<hr>\n<div data-slide></div>\n<div data-embed=1></div>\n\n---\n\n- b <div>\n\n---\n\n- c", "content content content"},
 		"Slidev":             {"---\nas: slides\n---\n# One\n\n---\nlayout: two-cols\ntransition: fade\n---\n\n# Two\n\n- x\n\n::right::\n\n- y\n\n---\nclass: px-20\n---\n\n> A quote.\n\n---\n\nkey: a heading\n---\n\n- z\n", "cover content statement content"},
 		"like Slidev":        {"---\nas: slides\n---\n# One\n\n---\nAgenda: a heading\n---\n\n> A quote.\n", "cover content"},
-		"nothing":            {"---\nas: slides\n---\n---\n\n<!-- only a note -->\n", "cover"},
+		"nothing":            {"---\nas: slides\n---\n---\n\n<!-- only a note -->\n", "content"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := strings.Join(kinds(slidesOf(t, c.content, presswork.Options{}, "")), " ")
-			if got = strings.ReplaceAll(got, "slide-", ""); got != c.want && name != "nothing" {
+			if got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
@@ -70,23 +71,23 @@ func TestSlidesAreCutAndSorted(t *testing.T) {
 
 	page := slidesOf(
 		t,
-		"---\nmarp: true\npaginate: true\nheader: \"{x} <b>\"\n---\n# A\n\n---\n\n<!-- _paginate: false -->\n- x\n\n---\n\n- y ![bg right:40% x](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==)\n",
+		"---\nmarp: true\npaginate: true\nheader: \"{x} <b>\"\n---\n# A\n\n---\n\n<!-- _paginate: false -->\n- x\n\n---\n\n- y ![bg right:40% x]("+dotURI+")\n",
 		presswork.Options{},
 		"",
 	)
 	for _, want := range []string{`<div class="slide-foot"><span>(x) &lt;b&gt;</span></div>`, `<span>3</span>`, `class="slide slide-content bg-right" id="slide-3" style="--bg:40%"`, `<div class="slide-bg right" style="--bg:40%"><img `} {
 		if !strings.Contains(page, want) {
-			t.Errorf("no %s in %s", want, page[strings.Index(page, "<body"):])
+			t.Errorf("the page lacks %s: %s", want, page[strings.Index(page, "<body"):])
 		}
 	}
 
 	if strings.Contains(page, "<script") || strings.Contains(page, "MISSING") {
-		t.Error("the page holds what it should not")
+		t.Error("the page has a script, or MISSING")
 	}
 
 	html := slidesOf(t, talk, presswork.Options{}, presswork.HTML)
 	if len(kinds(html)) != 6 || strings.Contains(html, "Say three") || strings.Contains(html, "<script") {
-		t.Errorf("as HTML: %v", kinds(html))
+		t.Errorf("as HTML: got slides %q, want 6 without notes and scripts", kinds(html))
 	}
 }
 
@@ -101,16 +102,16 @@ func TestSlidesArePrinted(t *testing.T) {
 
 	r, path := convert(t, c, document.Document{Content: []byte(content)})
 
-	much7 := 1 + strings.Count(content[:strings.Index(content, "## Much")], "\n")
-	if len(r.Warnings) != 2 || r.Warnings[1].Code != fault.SlideOverflow || r.Warnings[0].Line != much7 ||
+	line7 := 1 + strings.Count(content[:strings.Index(content, "## Much")], "\n")
+	if len(r.Warnings) != 2 || r.Warnings[1].Code != fault.SlideOverflow || r.Warnings[0].Line != line7 ||
 		!strings.Contains(r.Warnings[0].Message, "slide 7 holds more than a page; it is printed on 2 pages") ||
 		!strings.Contains(r.Warnings[1].Message, "slide 8 ") {
-		t.Errorf("warnings %+v", r.Warnings)
+		t.Errorf("got warnings %+v, want that slide 7 is divided and slide 8 overflows", r.Warnings)
 	}
 
 	size := field(poppler(t, "pdfinfo", path), "Page size")
 	if !strings.HasPrefix(size, "960 x 540") && !strings.HasPrefix(size, "960.") && !strings.HasPrefix(size, "959.") {
-		t.Errorf("pages of %s", size)
+		t.Errorf("got pages of %s, want 960 x 540", size)
 	}
 
 	for page, want := range map[int]string{2: "Part", 3: "two", 5: "A quote", 7: "Much", 8: "Much 2/2", 9: "Too much"} {
@@ -132,7 +133,7 @@ func TestSlidesArePrinted(t *testing.T) {
 
 	text := strings.Join(strings.Fields(poppler(t, "pdftotext", path, "-")), " ")
 	if strings.Count(text, "and then the next one") != 14*10 {
-		t.Errorf("%d of 140 sentences are there", strings.Count(text, "and then the next one"))
+		t.Errorf("%d of 140 sentences are printed", strings.Count(text, "and then the next one"))
 	}
 
 	f, err := pdffile.Read(r.PDF)
@@ -141,11 +142,11 @@ func TestSlidesArePrinted(t *testing.T) {
 	}
 
 	if pages, err := f.Anchors(); err != nil || pages["slide-9"] != r.Pages {
-		t.Errorf("%v %v, %d pages", pages, err, r.Pages)
+		t.Errorf("got anchors %v, %v; want slide-9 on the last page %d", pages, err, r.Pages)
 	}
 
 	if !strings.Contains(string(r.PDF), "/Subtype /Text") || !strings.Contains(string(r.PDF), "(Welcome.)") {
-		t.Error("no notes on the pages")
+		t.Error("the pages lack the speaker notes as annotations")
 	}
 
 	if out, err := exec.CommandContext(t.Context(), "pdftoppm", "-r", "20", "-png", path, t.TempDir()+"/p").
@@ -163,12 +164,13 @@ func TestSlidesArePrinted(t *testing.T) {
 		if r.Pages != pages || strings.Contains(string(r.PDF), "/Subtype /Text") ||
 			strings.Contains(poppler(t, "pdftotext", path, "-"), "And (four).") != (kind == "pages") ||
 			len(r.Warnings) > 0 {
-			t.Errorf("%s: %d pages, %+v", kind, r.Pages, r.Warnings)
+			t.Errorf("speaker notes %s: %d pages with warnings %+v, want %d without",
+				kind, r.Pages, r.Warnings, pages)
 		}
 	}
 }
 
-// TestCrowdedSlidesContinueOnFurtherSlides looks for what divided slides show on each page.
+// TestCrowdedSlidesContinueOnFurtherSlides checks words on each page of divided slides.
 func TestCrowdedSlidesContinueOnFurtherSlides(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
@@ -254,7 +256,7 @@ func TestLongSlidesAreNotDivided(t *testing.T) {
 		Content: []byte("---\nas: slides\n---\n## Long\n\n" + strings.Repeat("- item\n", 2999) + "- last\n"),
 	})
 	if text := poppler(t, "pdftotext", path, "-"); strings.Contains(text, "2/") || !strings.Contains(text, "last") {
-		t.Errorf("%d pages end with %s", r.Pages, text[max(0, len(text)-80):])
+		t.Errorf("want no slide 2/N and the last item; %d pages end with %s", r.Pages, text[max(0, len(text)-80):])
 	}
 }
 

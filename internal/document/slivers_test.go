@@ -11,15 +11,14 @@ import (
 	"presswork/internal/test/printed"
 )
 
-// The sheet of these tests, in millimetres. Each element is on its own page, in the upper
-// half.
+// The sheet of these tests, in millimetres. Each element is at the top of its own page.
 const (
 	sliverWidth, sliverHeight, sliverMargin = 110, 120, 15
-	// overflow is how far glyphs and backgrounds may reach out of the text area.
+	// overflow is the distance up to which Chromium paints ink outside the text area.
 	overflow = 5
 )
 
-// reaching are things whose ink may reach above their first line.
+// reaching returns Markdown whose ink may reach above its first line.
 func reaching() []string {
 	things := []string{
 		"Text",
@@ -60,14 +59,13 @@ func reaching() []string {
 	return things
 }
 
-// TestNothingReachesOntoAnotherPage: Chromium paints content above the first line of a page at the foot of the
-// page before. It paints content below the last line at the head of the next.
-func TestNothingReachesOntoAnotherPage(t *testing.T) {
+// Chromium paints ink above the first line of a page at the foot of the page before, and ink below the last line at
+// the head of the next page.
+func TestFirstLinesDoNotReachOntoThePageBefore(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	things := reaching()
-	const dot = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-	content := strings.ReplaceAll(strings.Join(things, "\n\n\\newpage\n\n"), "dot.png", dot)
+	content := strings.ReplaceAll(strings.Join(things, "\n\n\\newpage\n\n"), "dot.png", dotURI)
 	doc := document.Document{Content: []byte(content), Options: presswork.Options{
 		PageSize: fmt.Sprintf("%dmm x %dmm", sliverWidth, sliverHeight), Tagged: new(false), FooterText: new(""),
 		Margins: presswork.Margins{Top: "15mm", Right: "15mm", Bottom: "15mm", Left: "15mm"},
@@ -82,7 +80,7 @@ func TestNothingReachesOntoAnotherPage(t *testing.T) {
 
 			pages := inkedRows(t, path)
 			if len(pages) != len(things) {
-				t.Fatalf("%d things are printed on %d pages", len(things), len(pages))
+				t.Fatalf("%d pages, want one for each of %d elements", len(pages), len(things))
 			}
 
 			for n, rows := range pages {
@@ -92,15 +90,15 @@ func TestNothingReachesOntoAnotherPage(t *testing.T) {
 				}
 
 				if slices.Contains(rows[at(sliverHeight-40):at(sliverHeight)-1], true) && n+1 < len(things) {
-					t.Errorf("page %d has ink at its foot: of %q?", n+1, things[n+1])
+					t.Errorf("page %d has ink at its foot, probably of %q on the next page", n+1, things[n+1])
 				}
 			}
 		})
 	}
 }
 
-// TestNothingReachesOntoTheNextPage is about last lines.
-func TestNothingReachesOntoTheNextPage(t *testing.T) {
+// TestLastLinesDoNotReachOntoTheNextPage fills pages so that a line with descenders is the last one.
+func TestLastLinesDoNotReachOntoTheNextPage(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	var b strings.Builder
@@ -127,11 +125,12 @@ func TestNothingReachesOntoTheNextPage(t *testing.T) {
 	for n, rows := range pages {
 		at := func(mm float64) int { return int(mm / sliverHeight * float64(len(rows))) }
 		if n%2 == 1 && slices.Contains(rows[:at(sliverMargin+30)], true) {
-			t.Errorf("page %d has ink at its head: of %q?", n+1, things[n/2])
+			t.Errorf("page %d has ink at its head, probably of %q on the page before", n+1, things[n/2])
 		}
 	}
 }
 
+// inkedRows reports for each page which rows of pixels have ink, at 72 dpi.
 func inkedRows(t *testing.T, path string) [][]bool {
 	t.Helper()
 

@@ -8,8 +8,8 @@ import (
 	"presswork/internal/document"
 )
 
-// Words that could have been divided are whole in the text that is copied and
-// searched; those that are divided have a soft hyphen there.
+// In the text of the PDF, only divided words have a soft hyphen. The soft hyphens of whole words would break copying
+// and searching.
 func TestNoSoftHyphenStaysInWholeWords(t *testing.T) {
 	t.Parallel()
 	const word, plain = "Donaudampfschifffahrtsgesellschaft", " und dann "
@@ -30,15 +30,15 @@ func TestNoSoftHyphenStaysInWholeWords(t *testing.T) {
 
 			divided := strings.Count(text, "\u00ad\n")
 			if divided == 0 {
-				t.Error("no word is divided")
+				t.Error("no word is divided, want some")
 			}
 
 			if n := strings.Count(text, "\u00ad"); n != divided || strings.ContainsAny(text, "\u2010") {
-				t.Errorf("%d soft hyphens, %d at the end of a line:\n%s", n, divided, text)
+				t.Errorf("got %d soft hyphens, %d of them at the end of a line; want all there:\n%s", n, divided, text)
 			}
 
 			if n := strings.Count(strings.ReplaceAll(text, "\u00ad\n", ""), word); n != 63 {
-				t.Errorf("%d words of 63 are whole:\n%s", n, text)
+				t.Errorf("%d of 63 words are found whole:\n%s", n, text)
 			}
 		})
 	}
@@ -58,10 +58,10 @@ func TestWordsInFontsOfTheSystemAreWhole(t *testing.T) {
 
 	divided := strings.Count(text, "\u00ad\n")
 	if n := strings.Count(text, "\u00ad"); divided == 0 || n != divided {
-		t.Errorf("%d soft hyphens, %d at the end of a line:\n%s", n, divided, text)
+		t.Errorf("got %d soft hyphens, %d of them at the end of a line; want all there:\n%s", n, divided, text)
 	}
 
 	if n := strings.Count(strings.ReplaceAll(text, "\u00ad\n", ""), word); n != 60 {
-		t.Errorf("%d words of 60 are whole:\n%s", n, text)
+		t.Errorf("%d of 60 words are found whole:\n%s", n, text)
 	}
 }

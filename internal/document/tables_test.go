@@ -9,13 +9,14 @@ import (
 	"presswork/internal/document"
 )
 
-// grid is a Markdown table of equal cells.
+// grid returns a Markdown table of equal cells.
 func grid(columns, rows int, cell string) string {
 	row := strings.Repeat("| "+cell+" ", columns) + "|\n"
 	return row + strings.Repeat("| --- ", columns) + "|\n" + strings.Repeat(row, rows)
 }
 
-func TestTablesAreSetSoThatTheyFit(t *testing.T) {
+// Wide tables get smaller type, then a landscape page, then both.
+func TestWideTablesAreShrunkOrTurned(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -29,8 +30,8 @@ func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 		"smaller":               {grid(8, 2, "1,234.5 kg"), `<table class="wide">`, presswork.Options{}},
 		"smallest":              {grid(9, 2, "1,234.5 kg"), `<table class="wider">`, presswork.Options{}},
 		"turned":                {grid(13, 2, "1,234.5 kg"), "<div class=\"turned\">\n<table class=\"wide\">", presswork.Options{}},
-		"not turned sideways":   {grid(13, 2, "1,234.5 kg"), `<table class="wide">`, presswork.Options{Landscape: new(true)}},
-		"beyond all measure":    {grid(90, 2, "1,234.5 kg"), "<div class=\"turned\">\n<table class=\"wider crowded tall\">", presswork.Options{}},
+		"on landscape paper":    {grid(13, 2, "1,234.5 kg"), `<table class="wide">`, presswork.Options{Landscape: new(true)}},
+		"90 columns":            {grid(90, 2, "1,234.5 kg"), "<div class=\"turned\">\n<table class=\"wider crowded tall\">", presswork.Options{}},
 		"Han is twice as wide":  {grid(13, 2, "文字組"), `<table class="wider">`, presswork.Options{}},
 		"so is Burmese":         {grid(11, 2, "ကခဂ"), `<table class="wider">`, presswork.Options{}},
 		"cuneiform is wider":    {grid(14, 2, "𒀀"), `<table class="wider">`, presswork.Options{}},
@@ -43,7 +44,7 @@ func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 
 			html := compose(t, document.Document{Content: []byte(c.table), Options: c.options}).Page.HTML
 			if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, c.want) {
-				t.Errorf("%.200s, want %s", body, c.want)
+				t.Errorf("got %.200s, want %s", body, c.want)
 			}
 		})
 	}
@@ -64,13 +65,13 @@ func TestSmallTablesAreEquallyWide(t *testing.T) {
 
 			first, second := wordWith(t, words, "First").right, wordWith(t, words, "Second").right
 			if first < 300 || first-second > 1 || second-first > 1 {
-				t.Errorf("the tables end at %.1f and %.1f points", first, second)
+				t.Errorf("the tables end at %.1f and %.1f pt, want them equal and beyond 300", first, second)
 			}
 		})
 	}
 }
 
-// Dates and the like keep their lines when other columns are squeezed.
+// Short cells such as dates stay on one line when other columns are squeezed.
 func TestShortCellsAreNotBroken(t *testing.T) {
 	t.Parallel()
 
@@ -81,8 +82,8 @@ func TestShortCellsAreNotBroken(t *testing.T) {
 			strings.Repeat("| 2026-11-20 ", dates) + strings.Repeat("| "+strings.Repeat("word ", 60), prose) + "|\n"
 	}
 	for name, c := range map[string]struct{ table, want string }{
-		"beside prose":          {table("Date", 1, 1), `<table class="nb1">`},
-		"beside much prose":     {table("Date", 6, 6), `<table class="wider nb1 nb2 nb3 nb4 nb5 nb6 tall">`},
+		"next to prose":         {table("Date", 1, 1), `<table class="nb1">`},
+		"next to much prose":    {table("Date", 6, 6), `<table class="wider nb1 nb2 nb3 nb4 nb5 nb6 tall">`},
 		"under heads of a line": {table("Date it opened", 10, 1), `<table class="wider folded nb1 nb2 nb3 nb4 nb5 nb6 nb7 nb8 nb9 nb10">`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,21 +96,21 @@ func TestShortCellsAreNotBroken(t *testing.T) {
 	}
 }
 
-// TestNothingIsCutOffAndNothingShrinksTheRest prints tables and words of different widths
-// between two lines of text.
-func TestNothingIsCutOffAndNothingShrinksTheRest(t *testing.T) {
+// Wide content stays on its page, and does not make Chromium shrink the rest of the document.
+func TestWideContentIsNotCutOffAndShrinksNothingElse(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	lines := regexp.MustCompile(
 		`<word xMin="([0-9.]+)" yMin="([0-9.]+)" xMax="([0-9.]+)" yMax="([0-9.]+)">(\S+)</word>`,
 	)
+	// box returns the height of a word and its right edge, in points.
 	box := func(path, word string) (height, right float64) {
 		for _, m := range lines.FindAllStringSubmatch(poppler(t, "pdftotext", "-bbox", path, "-"), -1) {
 			if m[5] == word {
 				return parse(t, m[4]) - parse(t, m[2]), parse(t, m[3])
 			}
 		}
-		t.Fatalf("no word %s", word)
+		t.Fatalf("the word %s is not printed", word)
 
 		return 0, 0
 	}
@@ -138,7 +139,7 @@ func TestNothingIsCutOffAndNothingShrinksTheRest(t *testing.T) {
 			}
 
 			if _, right := box(path, "Omega"); right > width-30 {
-				t.Errorf("the last word ends at %.0f pt", right)
+				t.Errorf("the last word ends at %.0f pt, want at most %.0f", right, width-30)
 			}
 		})
 	}

@@ -13,8 +13,7 @@ import (
 	"presswork/internal/document"
 )
 
-// BenchmarkTOC prints documents alternately with and without a table of contents, because the speed of a machine
-// drifts. passes/pass is the time of both passes, in passes of the same page that is printed once.
+// BenchmarkTOC prints documents alternately in two passes and in one, because the speed of a machine drifts. passes/pass is the time of the layout pass and the print, in times of one print of the same page.
 func BenchmarkTOC(b *testing.B) {
 	rich, err := os.ReadFile("testdata/rich.md")
 	if err != nil {
@@ -73,7 +72,7 @@ func BenchmarkTOC(b *testing.B) {
 	}
 }
 
-// stopwatch is a printer that notes how long its last revised print took.
+// stopwatch is a Printer that records how long its last revised print took.
 type stopwatch struct {
 	document.Printer
 	took time.Duration

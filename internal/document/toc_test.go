@@ -18,7 +18,7 @@ import (
 	"presswork/internal/document"
 )
 
-// pageTexts is the text of each page, laid out.
+// pageTexts returns the text of each page, laid out as in print.
 func pageTexts(t testing.TB, path string) []string {
 	t.Helper()
 	pages := strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f")
@@ -26,10 +26,11 @@ func pageTexts(t testing.TB, path string) []string {
 	return pages[:len(pages)-1]
 }
 
+// contentsLine matches a line that ends in a number after some space, such as an entry of contents.
 var contentsLine = regexp.MustCompile(`(?m)^\s*(\S.*?)\s{2,}(\d+)\s*$`)
 
-// TestContentsTellTruePages looks each entry up on the page it names.
-func TestContentsTellTruePages(t *testing.T) {
+// TestContentsHaveThePagesOfTheirEntries searches for each entry on the page that it names.
+func TestContentsHaveThePagesOfTheirEntries(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 
@@ -94,7 +95,7 @@ func TestContentsTellTruePages(t *testing.T) {
 	}
 }
 
-func TestContentsStayTrueWhenOnlySomePagesArePrinted(t *testing.T) {
+func TestContentsCountAllPagesWhenOnlySomeArePrinted(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	content := "# A\n\n\\newpage\n\n# B\n\n\\newpage\n\n# C\n"
@@ -106,12 +107,11 @@ func TestContentsStayTrueWhenOnlySomePagesArePrinted(t *testing.T) {
 	if r.Pages != 1 ||
 		!regexp.MustCompile(`A\s+3\n\s*B\s+4\n\s*C\s+5`).
 			MatchString(regexp.MustCompile(`\n+`).ReplaceAllString(text, "\n")) {
-		t.Errorf("%d pages:\n%s", r.Pages, text)
+		t.Errorf("got %d pages, want 1 with the pages 3 to 5:\n%s", r.Pages, text)
 	}
 }
 
-// TestRunningTitlesAreThoseOfTheirPages also has chapters that begin in the middle of a
-// page, and titles with the signs of CSS.
+// Some chapters begin in the middle of a page, and a title has characters that end CSS strings and rules.
 func TestRunningTitlesAreThoseOfTheirPages(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
@@ -150,7 +150,7 @@ func TestRunningTitlesAreThoseOfTheirPages(t *testing.T) {
 	}
 }
 
-func TestContentsInTheHTML(t *testing.T) {
+func TestContentsHaveTheirPlaceAndEntriesInTheHTML(t *testing.T) {
 	t.Parallel()
 	nav := regexp.MustCompile(`(?s)<nav class="toc.*?</nav>\n`)
 	html := func(content string, o presswork.Options) string {
@@ -184,29 +184,29 @@ func TestContentsInTheHTML(t *testing.T) {
 		options presswork.Options
 		before  string // what stands right before the contents; "" = there are none
 	}{
-		"under the title":      {source, presswork.Options{TOC: new(presswork.Depth(2))}, "</h1>\n"},
-		"behind the cover":     {source, presswork.Options{TOC: new(presswork.Depth(2)), Cover: new(true)}, "</section>\n<main>\n"},
-		"before the first":     {"# A\n\n# B\n", presswork.Options{TOC: new(presswork.Depth(2))}, "<main>\n"},
-		"where the source has": {"# A\n\ntext\n\n[[toc]]\n\n## B\n", presswork.Options{}, "<p>text</p>\n"},
-		"the request says no":  {"# A\n\n[[toc]]\n\n## B\n", presswork.Options{TOC: new(presswork.Depth(0))}, ""},
-		"nothing to list":      {"text\n\n[[toc]]\n", presswork.Options{TOC: new(presswork.Depth(3))}, ""},
-		"a title alone":        {"# A\n\ntext\n", presswork.Options{TOC: new(presswork.Depth(3))}, "<main>\n"},
+		"below the title":     {source, presswork.Options{TOC: new(presswork.Depth(2))}, "</h1>\n"},
+		"after the cover":     {source, presswork.Options{TOC: new(presswork.Depth(2)), Cover: new(true)}, "</section>\n<main>\n"},
+		"before the first":    {"# A\n\n# B\n", presswork.Options{TOC: new(presswork.Depth(2))}, "<main>\n"},
+		"at the mark":         {"# A\n\ntext\n\n[[toc]]\n\n## B\n", presswork.Options{}, "<p>text</p>\n"},
+		"the request says no": {"# A\n\n[[toc]]\n\n## B\n", presswork.Options{TOC: new(presswork.Depth(0))}, ""},
+		"nothing to list":     {"text\n\n[[toc]]\n", presswork.Options{TOC: new(presswork.Depth(3))}, ""},
+		"a title alone":       {"# A\n\ntext\n", presswork.Options{TOC: new(presswork.Depth(3))}, "<main>\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := html(c.content, c.options)
 			if at := nav.FindStringIndex(got); (at != nil) != (c.before != "") ||
 				at != nil && !strings.HasSuffix(got[:at[0]], c.before) {
-				t.Errorf("contents at %v in %s", at, got[strings.Index(got, "<body>"):])
+				t.Errorf("contents at %v, want them after %q, in %s", at, c.before, got[strings.Index(got, "<body>"):])
 			}
 		})
 	}
 
 	if got := html(source, presswork.Options{}); strings.Contains(got, "data-fill") {
-		t.Error("a page without contents asks to be filled in")
+		t.Error("a page without contents has page numbers to fill in")
 	}
 }
 
-// farAway prints as if all headings stood on page 1234.
+// farAway is a Printer that reports page 1234 for every heading.
 type farAway struct {
 	document.Printer
 	printed []byte
@@ -229,9 +229,9 @@ func (f *farAway) PrintRevised(
 	})
 }
 
-// Numbers of four digits stay on one line. The leader before them is drawn in the page itself. It is no layer of its
-// own, because every page would load that layer.
-func TestEntriesOfLongContentsAreSimple(t *testing.T) {
+// Numbers of four digits stay on one line. The leader before a number is drawn in the page: a transparency group of
+// its own would be loaded by every page.
+func TestEntriesWithLargeNumbersAreOneLineWithoutLayers(t *testing.T) {
 	t.Parallel()
 	browser := &farAway{Printer: printer(t)}
 
@@ -240,17 +240,16 @@ func TestEntriesOfLongContentsAreSimple(t *testing.T) {
 		Options: presswork.Options{TOC: new(presswork.Depth(3))},
 	})
 	if page := pageTexts(t, path)[0]; !regexp.MustCompile(`Heavy +1234\n\s*Light +1234\n`).MatchString(page) {
-		t.Errorf("the contents are %q", page)
+		t.Errorf("got contents %q, want each number on the line of its entry", page)
 	}
 
 	if n := bytes.Count(browser.printed, []byte("/S /Transparency")); n > 0 {
-		t.Errorf("%d layers", n)
+		t.Errorf("the print has %d transparency groups, want none", n)
 	}
 }
 
-// TestListsTellTruePages looks the entries of the lists up on the pages they name,
-// and follows a reference.
-func TestListsTellTruePages(t *testing.T) {
+// TestListsOfFiguresAndTablesHaveThePagesOfTheirEntries searches for each entry on the page that it names.
+func TestListsOfFiguresAndTablesHaveThePagesOfTheirEntries(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	var src strings.Builder
@@ -280,7 +279,7 @@ func TestListsTellTruePages(t *testing.T) {
 
 		page, err := strconv.Atoi(m[2])
 		if name := words[len(words)-1]; err != nil || page < 1 || page > len(pages) {
-			t.Errorf("%q names the page %s", m[0], m[2])
+			t.Errorf("%q names page %s of %d", m[0], m[2], len(pages))
 		} else if strings.HasPrefix(name, "Picture") || strings.HasPrefix(name, "Grid") {
 			found++
 
@@ -296,6 +295,6 @@ func TestListsTellTruePages(t *testing.T) {
 
 	if links := poppler(t, "pdfinfo", "-dests", path); !strings.Contains(links, `"fig:f3"`) ||
 		!strings.Contains(links, `"tbl:t2"`) {
-		t.Errorf("nothing to link to: %s", links)
+		t.Errorf("the figure and the table are no link targets: %s", links)
 	}
 }

@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// validate runs veraPDF on all files at once: its Java takes two seconds to
-// start.
+// validate runs veraPDF on all files at once, because Java takes two seconds to start.
 func validate(t *testing.T, printed map[string]conformant) {
 	jar := os.Getenv("PRESSWORK_VERAPDF")
 	if _, err := os.Stat(jar); err != nil {
@@ -63,7 +62,7 @@ func validate(t *testing.T, printed map[string]conformant) {
 		} `json:"report"`
 	}
 	if wrong := json.Unmarshal(out, &report); wrong != nil {
-		t.Fatalf("veraPDF: %v: %v: %.500s", err, wrong, complaints.String())
+		t.Fatalf("the report of veraPDF is not JSON: %v (%v): %.500s", wrong, err, complaints.String())
 	}
 	seen := 0
 	var lines results
@@ -93,7 +92,8 @@ func validate(t *testing.T, printed map[string]conformant) {
 			lines.add(d.group, strings.TrimSuffix(r.Profile, " validation profile"), r.Details.Passed, r.Details.Failed)
 
 			if r.Details.Passed < 50 || r.Details.Failed > 0 {
-				t.Errorf("%s: %s: %d rules passed", filepath.Base(path), r.Profile, r.Details.Passed)
+				t.Errorf("%s: %s: %d rules passed and %d failed, want at least 50 and 0",
+					filepath.Base(path), r.Profile, r.Details.Passed, r.Details.Failed)
 			}
 
 			for _, rule := range r.Details.Summary {
@@ -109,9 +109,10 @@ func validate(t *testing.T, printed map[string]conformant) {
 	lines.check(t, "../../docs/lab/pdfa.md")
 }
 
-// results counts what veraPDF says, for docs/lab/pdfa.md.
+// results is the table of docs/lab/pdfa.md.
 type results []result
 
+// result is a row: the files of a group, checked for one standard.
 type result struct {
 	group, standard       string
 	files, passed, failed int
@@ -130,8 +131,7 @@ func (all *results) add(group, standard string, passed, failed int) {
 	r.failed += failed
 }
 
-// check compares the table in the page with the results; PRESSWORK_UPDATE=1
-// writes it.
+// check compares the table in the page with the results. PRESSWORK_UPDATE=1 writes the table.
 func (all results) check(t *testing.T, path string) {
 	t.Helper()
 	slices.SortFunc(all, func(a, b result) int {

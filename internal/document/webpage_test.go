@@ -2,7 +2,6 @@ package document_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -14,8 +13,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// hostile is Markdown that tries to run, load or send something wherever it is
-// opened.
+// hostile is Markdown that tries to run scripts, load files and send data when its page is opened.
 const hostile = "---\ntitle: \"</title><script>alert(1)</script>\"\nauthor: '\"><img src=x onerror=alert(2)>'\n---\n" +
 	"# <img src=x onerror=alert(3)> \"\n\n<script>alert(4)</script>\n\n<svg onload=alert(5)><a href='javascript:alert(6)'>x</a></svg>\n\n" +
 	"[x](javascript:alert(7)) [y](data:text/html,<script>alert(8)</script>) ![](http://127.0.0.1:9/beacon.png)\n\n" +
@@ -23,7 +21,7 @@ const hostile = "---\ntitle: \"</title><script>alert(1)</script>\"\nauthor: '\">
 	"<meta http-equiv=refresh content='0;url=http://127.0.0.1:9/'><base href=http://127.0.0.1:9/><link rel=stylesheet href=http://127.0.0.1:9/x.css>\n\n" +
 	"<p style=\"background:url(http://127.0.0.1:9/)\" onclick=alert(10)>p</p>\n"
 
-// webPage returns the HTML file made of a document.
+// webPage converts a document to an HTML file.
 func webPage(t *testing.T, d document.Document) string {
 	t.Helper()
 	d.Output = presswork.HTML
@@ -36,13 +34,13 @@ func webPage(t *testing.T, d document.Document) string {
 
 	made, err := c.Make(t.Context(), composed)
 	if err != nil || made.Pages != 0 {
-		t.Fatalf("%d pages, %v", made.Pages, err)
+		t.Fatalf("got %d pages, %v; want an HTML file without pages", made.Pages, err)
 	}
 
 	return string(made.Data)
 }
 
-// TestAWebPageHoldsNothingThatRunsOrLoads reads the file as browsers do.
+// TestAWebPageHoldsNothingThatRunsOrLoads tokenizes the file as browsers do.
 func TestAWebPageHoldsNothingThatRunsOrLoads(t *testing.T) {
 	t.Parallel()
 	page := webPage(t, document.Document{
@@ -65,7 +63,7 @@ func TestAWebPageHoldsNothingThatRunsOrLoads(t *testing.T) {
 		elements = append(elements, token.Data)
 		switch token.Data {
 		case "script", "iframe", "object", "embed", "form", "base", "link", "svg":
-			t.Errorf("an element %s", token.Data)
+			t.Errorf("the page has an element %s", token.Data)
 		}
 
 		for _, a := range token.Attr {
@@ -78,7 +76,7 @@ func TestAWebPageHoldsNothingThatRunsOrLoads(t *testing.T) {
 			case a.Key == "http-equiv" && value == "content-security-policy":
 				policy = len(elements)
 			case a.Key == "http-equiv":
-				t.Errorf("http-equiv %q", a.Val)
+				t.Errorf("the page has http-equiv %q", a.Val)
 			}
 		}
 	}
@@ -89,13 +87,13 @@ func TestAWebPageHoldsNothingThatRunsOrLoads(t *testing.T) {
 
 	if !strings.Contains(page, "default-src 'none'") || strings.Contains(page, "127.0.0.1:9/x.css") ||
 		strings.Contains(page, "url(http") {
-		t.Error("something could be loaded")
+		t.Error("the policy allows loading, or the page has an address to load")
 	}
 }
 
-// TestAWebPageIsReadOnScreensOfAnyWidth opens the rich sample in the browser at the widths of a phone and a
-// desktop. Its fonts load, and only elements that scroll are wider than the window.
-func TestAWebPageIsReadOnScreensOfAnyWidth(t *testing.T) {
+// TestAWebPageFitsNarrowAndWideScreens opens the rich sample in the browser at the widths of a phone and a desktop. Its
+// fonts load, and only elements that scroll are wider than the window.
+func TestAWebPageFitsNarrowAndWideScreens(t *testing.T) {
 	t.Parallel()
 	b := printer(t)
 
@@ -141,7 +139,12 @@ func TestAWebPageIsReadOnScreensOfAnyWidth(t *testing.T) {
 		for _, s := range seen {
 			if s.Scroll > s.Width || s.Faces < 4 || len(s.Lost) > 0 || s.Scheme != scheme || s.Toc < 10 ||
 				s.Scripts > 0 || s.Display != "block" {
-				t.Errorf("%s: %+v", theme, s)
+				t.Errorf(
+					"%s: got %+v, want no horizontal scrolling, 4 fonts, 10 links of contents, no script and the scheme %s",
+					theme,
+					s,
+					scheme,
+				)
 			}
 		}
 	}
@@ -151,31 +154,34 @@ func TestOutputsRejectOptionsThatTheyCannotMeet(t *testing.T) {
 	t.Parallel()
 
 	c := converter(t, document.Options{})
-	for i, d := range []document.Document{
-		{Content: []byte("# x"), Output: "docx"},
-		{Content: []byte("# x"), Output: presswork.HTML, Options: presswork.Options{Password: "secret"}},
-		{Content: []byte("---\npassword: secret\n---\n# x"), Output: presswork.HTML},
+	for name, test := range map[string]struct {
+		d    document.Document
+		want fault.Code
+	}{
+		"unknown output": {document.Document{Content: []byte("# x"), Output: "docx"}, fault.InvalidOption},
+		"password of an HTML file": {document.Document{
+			Content: []byte("# x"), Output: presswork.HTML, Options: presswork.Options{Password: "secret"},
+		}, fault.InvalidOption},
+		"password in front matter": {document.Document{
+			Content: []byte("---\npassword: secret\n---\n# x"), Output: presswork.HTML,
+		}, fault.FrontMatterInvalid},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			_, err := c.Compose(t.Context(), d)
-			if code := fault.CodeOf(err); code != fault.InvalidOption && code != fault.FrontMatterInvalid {
-				t.Errorf("%s of %s: %v", d.Output, d.Content, err)
+		t.Run(name, func(t *testing.T) {
+			if _, err := c.Compose(t.Context(), test.d); fault.CodeOf(err) != test.want {
+				t.Errorf("got %v, want %s", err, test.want)
 			}
 		})
 	}
-	keys := map[string]bool{}
+}
 
-	for i, output := range []presswork.Output{"", presswork.PDF, presswork.HTML} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			composed, err := c.Compose(t.Context(), document.Document{Content: []byte("# x"), Output: output})
-			if err != nil {
-				t.Fatal(err)
-			}
-			keys[composed.Key] = true
-		})
+func TestDefaultOutputHasTheKeyOfAPDF(t *testing.T) {
+	t.Parallel()
+	key := func(o presswork.Output) string {
+		return compose(t, document.Document{Content: []byte("# x"), Output: o}).Key
 	}
 
-	if len(keys) != 2 {
-		t.Errorf("%d keys for a PDF, which is the default, and HTML", len(keys))
+	if key("") != key(presswork.PDF) || key(presswork.HTML) == key(presswork.PDF) {
+		t.Errorf("got the keys %s by default, %s for a PDF and %s for HTML; want the first two equal",
+			key(""), key(presswork.PDF), key(presswork.HTML))
 	}
 }

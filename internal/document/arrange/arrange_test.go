@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-func TestMisplacedReturnsTheNotesOfTheFirstPageOnly(t *testing.T) {
+func TestMisplacedReturnsNotesOfTheFirstWrongPageOnly(t *testing.T) {
 	t.Parallel()
 
 	notes := Misplaced(map[string]int{
 		"fnref:1": 1, "foot-fn:1": 1, // in place
 		"fnref:2": 2, "foot-fn:2": 3,
 		"fnref:3": 2, "foot-fn:3": 3,
-		"fnref:4": 3, "foot-fn:4": 4, // may have moved because of the two before it
+		"fnref:4": 3, "foot-fn:4": 4, // perhaps only because of the two before it
 		"foot-fn:5": 9, // without a reference
 		"heading":   1,
 	})
@@ -38,12 +38,12 @@ func TestMisplacedIgnoresLaterPagesInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestKeepAtEndAddsNotesToTheCall(t *testing.T) {
+func TestCallHasItsSettingsAndTheNotesAtTheEnd(t *testing.T) {
 	t.Parallel()
 
 	call := Call(Settings{Width: 100, Height: 200, Notes: true})
-	if !strings.HasSuffix(call, `,"notes":true,"smallest":0,"top":0,"width":100}, [])`) {
-		t.Errorf("the call ends with %q", call[len(call)-80:])
+	if want := `,"notes":true,"smallest":0,"top":0,"width":100}, [])`; !strings.HasSuffix(call, want) {
+		t.Errorf("the call ends with %q, want %q", call[len(call)-80:], want)
 	}
 
 	call = KeepAtEnd(KeepAtEnd(call, []string{"fn:1", "fn:2"}), []string{"fn:9"})

@@ -10,12 +10,12 @@ import (
 	"presswork/internal/markdown"
 )
 
-func TestLongContentsContinueInAnotherPieceAtATopmostEntry(t *testing.T) {
+func TestLongContentsAreDividedBeforeChapters(t *testing.T) {
 	t.Parallel()
-	// The levels of count chapters with below sections each.
-	entries := func(count, below int) (headings []markdown.Heading) {
+	// entries returns count chapters, each with that many sections.
+	entries := func(count, sections int) (headings []markdown.Heading) {
 		for range count {
-			for i := range below + 1 {
+			for i := range sections + 1 {
 				level := 1 + min(i, 1)
 				headings = append(headings, markdown.Heading{Level: level, ID: fmt.Sprint("h", len(headings))})
 			}
@@ -27,7 +27,7 @@ func TestLongContentsContinueInAnotherPieceAtATopmostEntry(t *testing.T) {
 	for name, test := range map[string]struct {
 		entries []markdown.Heading
 		form    contents.Form
-		want    []int
+		want    []int // entries of each piece
 	}{
 		"chapters":                      {entries(2500, 0), contents.Form{Paper: true, Parts: true}, []int{1000, 1000, 500}},
 		"chapters with sections":        {entries(4, 500), contents.Form{Paper: true, Parts: true}, []int{1002, 1002}},
@@ -53,11 +53,11 @@ func TestLongContentsContinueInAnotherPieceAtATopmostEntry(t *testing.T) {
 				}
 
 				if last := i == len(pieces)-1; p.OwnPage != (last && test.form.OwnPage) {
-					t.Errorf("piece %d ends a page: %t", i, p.OwnPage)
+					t.Errorf("piece %d ends a page: %t, want %t", i, p.OwnPage, !p.OwnPage)
 				}
 
 				if titled := strings.Contains(p.HTML, "toc-title"); titled != (i == 0) {
-					t.Errorf("piece %d has a title: %t", i, titled)
+					t.Errorf("piece %d has a title: %t, want %t", i, titled, !titled)
 				}
 			}
 

@@ -9,7 +9,7 @@ import (
 	"presswork/internal/markdown/ext/bookindex"
 )
 
-func TestIndexPages(t *testing.T) {
+func TestIndexNamesEachPageOnceAndJoinsRanges(t *testing.T) {
 	t.Parallel()
 
 	var entries []bookindex.Entry
@@ -21,14 +21,14 @@ func TestIndexPages(t *testing.T) {
 	index := contents.Index(entries, "en", true)[0]
 	pages := map[string]int{"1": 3, "2": 3, "3": 4, "4": 5, "5": 8, "6": 7}
 
-	// Each page is named once, and consecutive pages are a range.
-	if got := contents.Numbers(index.Pages, pages); !slices.Equal(got, []string{"7", "3", "", "", "–5", ", 8"}) {
-		t.Errorf("the texts are %q", got)
+	want := []string{"7", "3", "", "", "–5", ", 8"}
+	if got := contents.Numbers(index.Pages, pages); !slices.Equal(got, want) {
+		t.Errorf("got the texts %q, want %q", got, want)
 	}
 
 	for i, at := range index.Numbers {
 		if !strings.HasPrefix(index.HTML[at:], "</a>") {
-			t.Errorf("place %d is at %.20q", i, index.HTML[at:])
+			t.Errorf("number %d belongs before %.20q, want the end of a link", i, index.HTML[at:])
 		}
 	}
 

@@ -24,7 +24,7 @@ func TestOfWritesADayInTheStyleOfTheLanguage(t *testing.T) {
 		"digits of Egypt":        {"2026-03-21", "ar-EG", "٢١ مارس ٢٠٢٦", "2026-03-21"},
 		"a year before 1000":     {"0800-12-25", "en-US", "December 25, 800", "0800-12-25"},
 		"lines in a date":        {"spring\n2026", "en", "spring 2026", ""},
-		"a day that is none":     {"2026-02-30", "en", "2026-02-30", ""},
+		"a day that never was":   {"2026-02-30", "en", "2026-02-30", ""},
 		"mixed separators":       {"2026-03/21", "en", "2026-03/21", ""},
 		"text instead of a date": {"spring 2026", "en", "spring 2026", ""},
 	} {

@@ -18,6 +18,7 @@ import (
 	"presswork/internal/document/epub"
 )
 
+// book returns a book with a body and without headings.
 func book(body string) epub.Book {
 	return epub.Book{
 		Title:         "A & B",
@@ -31,12 +32,12 @@ func book(body string) epub.Book {
 	}
 }
 
-// files unpacks a book. Its first file must be the media type.
+// files returns the files of a book by name. It fails the test if the first one is not the media type.
 func files(t testing.TB, data []byte) map[string]string {
 	t.Helper()
 
 	if !bytes.HasPrefix(data[30:], []byte("mimetypeapplication/epub+zip")) {
-		t.Fatalf("the file begins with %q", data[:60])
+		t.Fatalf("the archive begins with %q, want the file mimetype", data[:60])
 	}
 
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
@@ -61,7 +62,8 @@ func files(t testing.TB, data []byte) map[string]string {
 	return all
 }
 
-// faults returns the files that are not well-formed XML and the references that lead nowhere.
+// faults returns what is wrong with the files of a book: malformed XML, double IDs, scripts, and references without a
+// target.
 func faults(all map[string]string) (found []string) {
 	ids, refs := map[string]bool{}, map[string]string{}
 	for name, content := range all {
@@ -91,7 +93,7 @@ func faults(all map[string]string) (found []string) {
 			for _, a := range start.Attr {
 				switch {
 				case a.Name.Local == "id" && ids[name+"#"+a.Value]:
-					found = append(found, fmt.Sprintf("%s: two elements %q", name, a.Value))
+					found = append(found, fmt.Sprintf("%s: two elements have the ID %q", name, a.Value))
 				case a.Name.Local == "id":
 					ids[name+"#"+a.Value] = true
 				case strings.HasPrefix(a.Name.Local, "on"),
@@ -122,14 +124,15 @@ func faults(all map[string]string) (found []string) {
 
 	for _, target := range slices.Sorted(maps.Keys(refs)) {
 		if !ids[target] {
-			found = append(found, fmt.Sprintf("%s refers to %s, which is not there", refs[target], target))
+			found = append(found, fmt.Sprintf("%s refers to %s, which is missing", refs[target], target))
 		}
 	}
 
 	return found
 }
 
-// write returns the files of a book. Writing it twice must give the same bytes.
+// write returns the files of a book and the images that were left out. It fails the test if the book has faults, or if
+// writing it again gives other bytes.
 func write(t testing.TB, b epub.Book) (map[string]string, []epub.Omission) {
 	t.Helper()
 
@@ -140,7 +143,7 @@ func write(t testing.TB, b epub.Book) (map[string]string, []epub.Omission) {
 
 	again, _, err := epub.Write(b)
 	if err != nil || !bytes.Equal(data, again) {
-		t.Errorf("the same book gives other bytes (%v)", err)
+		t.Errorf("writing the book again gives other bytes (%v)", err)
 	}
 
 	all := files(t, data)
@@ -184,7 +187,7 @@ func TestChaptersBeginAtTheirHeadings(t *testing.T) {
 	}
 }
 
-func TestImagesAreFilesOnce(t *testing.T) {
+func TestEqualImagesShareAFileAndHostileImagesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	const dot = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 	svg := func(inner string) string {
@@ -200,7 +203,7 @@ func TestImagesAreFilesOnce(t *testing.T) {
 			`<img src="`+svg(`<rect style='fill:url(http://x/)'/>`)+`"></p>`,
 	))
 	if len(left) != 3 || left[0].Alt != "s" {
-		t.Errorf("left out: %+v", left)
+		t.Errorf("got %+v left out, want three images, the first of them s", left)
 	}
 	images := 0
 
@@ -211,16 +214,16 @@ func TestImagesAreFilesOnce(t *testing.T) {
 	}
 
 	if images != 2 || !strings.Contains(all["EPUB/image-002.svg"], `<rect width="1" style="fill:red"></rect>`) {
-		t.Errorf("%d images; %s", images, all["EPUB/image-002.svg"])
+		t.Errorf("got %d images, want 2, the SVG without its script: %s", images, all["EPUB/image-002.svg"])
 	}
 
 	page := all["EPUB/chapter-001.xhtml"]
 	if !strings.Contains(page, `<img src="image-001.png" alt="dot"/><img src="image-001.png" alt="" height="3"/>`) {
-		t.Error(page)
+		t.Errorf("want both pictures from image-001.png, got %s", page)
 	}
 }
 
-// FuzzWrite checks that any body gives well-formed files whose references lead somewhere.
+// FuzzWrite checks that any body gives files without faults.
 func FuzzWrite(f *testing.F) {
 	for _, body := range []string{
 		"<ul><p>x<li>y</ul><dl><dd>a<dt>b</dl>", "<table><caption>a<table><tr><td></table><tfoot><tr><td><tr>", "<ruby>a<rt>b<rp>(</ruby><rt>c",
@@ -237,7 +240,7 @@ func FuzzWrite(f *testing.F) {
 		}
 
 		for _, fault := range faults(files(t, data)) {
-			t.Errorf("%s: of %q", fault, body)
+			t.Errorf("%q: %s", body, fault)
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"presswork/internal/markdown/frontmatter"
 )
 
-// partsOf returns the parts of a layout for front matter.
+// partsOf returns the parts of a layout on A4 for front matter.
 func partsOf(t *testing.T, name, matter string) layout.Parts {
 	t.Helper()
 
@@ -34,7 +34,7 @@ func TestFieldsAreReadInTheirCommonForms(t *testing.T) {
 		"a state":                  {"letter", "to: {name: A, city: T, state: ME, zip: \"04101\"}", "A<br>T, ME 04101"},
 		"Pandoc's return address":  {"letter", "return-address: [A, B]\nto: X", "A · B"},
 		"basics of JSON Resume":    {"cv", "basics: {name: A, label: L, url: https://x.example/}", `<a href="https://x.example/">x.example</a>`},
-		"a link that is none":      {"cv", "url: \"javascript:x\"", "<span>javascript:x</span>"},
+		"a script as an address":   {"cv", "url: \"javascript:x\"", "<span>javascript:x</span>"},
 		"a place of work":          {"cv", "work: [{name: C, position: P, startDate: 2019-03-01}]", "<strong>P</strong>, C</p>\n<p class=\"cv-when\">2019-03 – today</p>"},
 		"skills as texts":          {"cv", "skills: [Go, C]", "<h2>Skills</h2>\n<p>Go, C</p>"},
 		"schema.org":               {"recipe", "recipeIngredient: [a]\nprepTime: PT1H30M\nrecipeYield: 4", "1\u00a0h 30\u00a0min"},
@@ -52,7 +52,7 @@ func TestFieldsAreReadInTheirCommonForms(t *testing.T) {
 
 			p := partsOf(t, test.layout, test.matter)
 			if html := p.Head + p.Foot; !strings.Contains(html, test.want) || len(p.Warnings) > 0 {
-				t.Errorf("no %s in\n%s\nwarnings: %v", test.want, html, p.Warnings)
+				t.Errorf("want %s and no warnings, got\n%s\nwarnings: %v", test.want, html, p.Warnings)
 			}
 		})
 	}
@@ -87,7 +87,7 @@ func TestLayoutsWithoutFieldsHaveNoLabels(t *testing.T) {
 
 			if p := partsOf(t, name, "title: x"); strings.Contains(p.Head+p.Foot, "<dt>") ||
 				strings.Contains(p.Head, "<h2>") {
-				t.Errorf("got %s%s", p.Head, p.Foot)
+				t.Errorf("got %s%s, want neither labels nor headings", p.Head, p.Foot)
 			}
 		})
 	}

@@ -18,6 +18,6 @@ func TestTextsAndValuesAreEscaped(t *testing.T) {
 
 	const want = `<nav hidden title="&#34;A&#34; &amp; &lt;B&gt;"><p id="x&#39;">a &lt; b</p>` + "\n<br></nav>"
 	if got := w.String(); got != want || w.Len() != len(want) {
-		t.Errorf("got %s, %d bytes, want %s", got, w.Len(), want)
+		t.Errorf("got %s (length %d), want %s (length %d)", got, w.Len(), want, len(want))
 	}
 }

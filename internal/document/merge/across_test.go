@@ -25,12 +25,13 @@ func parse(t *testing.T, o markdown.Options, contents ...string) markdown.Docume
 	return whole
 }
 
+// checkContains fails the test for each of wants that text lacks.
 func checkContains(t *testing.T, text string, wants ...string) {
 	t.Helper()
 
 	for _, want := range wants {
 		if !strings.Contains(text, want) {
-			t.Errorf("no %s in\n%s", want, text)
+			t.Errorf("want %s in\n%s", want, text)
 		}
 	}
 }
@@ -48,13 +49,13 @@ func TestLabelsAndNumbersWorkAcrossDocuments(t *testing.T) {
 	}
 
 	if len(captions) != 2 || captions[0] == captions[1] {
-		t.Errorf("the captions have the anchors %q", captions)
+		t.Errorf("got the anchors %q of captions, want two different ones", captions)
 	}
 	checkContains(t, whole.HTML, "Figure\u00a01:</span> First", "Figure\u00a02:</span> Second",
 		`href="#`+captions[0]+`"`, `href="#`+captions[1]+`"`)
 }
 
-// The bibliography of all citations stands once, at the end; numbers continue.
+// The bibliography of all documents is printed once, in the document that has a place for it.
 func TestDocumentsShareOneBibliography(t *testing.T) {
 	t.Parallel()
 
@@ -68,18 +69,18 @@ func TestDocumentsShareOneBibliography(t *testing.T) {
 		"# Three\n\n[@a]\n")
 
 	if n := strings.Count(whole.HTML, "Alpha"); n != 1 {
-		t.Errorf("the entry of the first book stands %d times in\n%s", n, whole.HTML)
+		t.Errorf("the entry of the first book is there %d times, want once, in\n%s", n, whole.HTML)
 	}
 	before, after, _ := strings.Cut(whole.HTML, "References")
 	checkContains(t, before, "[1]", "[2]")
 	checkContains(t, after, "Abel", "Bach", "[1]")
 
 	if strings.Index(after, "Bach") > strings.Index(after, "Three") {
-		t.Error("the bibliography does not stand in the document that has a place for it")
+		t.Error("the bibliography is after the third document, want it in the second")
 	}
 }
 
-func TestNotesAndTablesKeepTheirAnchors(t *testing.T) {
+func TestNotesAndHeadingsOfDocumentsHaveDifferentAnchors(t *testing.T) {
 	t.Parallel()
 
 	const note = "# Part\n\nText[^1].\n\n[^1]: Note.\n"
@@ -87,43 +88,43 @@ func TestNotesAndTablesKeepTheirAnchors(t *testing.T) {
 
 	for _, id := range []string{`id="fn:1"`, `id="fnref:1"`, `id="part"`, `id="part-2"`} {
 		if n := strings.Count(whole.HTML, id); n != 1 {
-			t.Errorf("%s stands %d times in\n%s", id, n, whole.HTML)
+			t.Errorf("%s is there %d times, want once, in\n%s", id, n, whole.HTML)
 		}
 	}
 	checkContains(t, whole.HTML, `id="fn:1-2"`, `href="#fn:1-2"`, `id="fnref:1-2"`, `href="#fnref:1-2"`)
 }
 
-// A document without a heading gets an anchor for links to it.
-func TestLinksToADocumentWithoutHeading(t *testing.T) {
+func TestLinksReachADocumentWithoutHeading(t *testing.T) {
 	t.Parallel()
 
 	whole := parse(t, markdown.Options{}, "[b](b.md) [up](../b.md) [web](https://example.com/b.md)\n", "Text.\n")
 	checkContains(t, whole.HTML, `<a>up</a>`, `id="part-2"`, `href="#part-2">b`, `href="https://example.com/b.md"`)
 }
 
-func TestWholeHasWhatAnyDocumentHas(t *testing.T) {
+func TestWholeHasTheTitleOfTheFirstDocumentAndAnyContents(t *testing.T) {
 	t.Parallel()
 
 	whole := parse(t, markdown.Options{}, "# Der Anfang der Geschichte und das Ende\n", "[TOC]\n\n## Zwei\n")
 	if !whole.TOC || whole.Title != "Der Anfang der Geschichte und das Ende" || len(whole.Blocks) == 0 {
-		t.Errorf("got contents %t, title %q and %d blocks", whole.TOC, whole.Title, len(whole.Blocks))
+		t.Errorf("got contents %t, title %q and %d blocks; want contents, the heading and some",
+			whole.TOC, whole.Title, len(whole.Blocks))
 	}
 }
 
-func TestWholeHasWhatItsPartsHave(t *testing.T) {
+func TestWholeAddsUpTheElementsLettersAndFormulasOfItsDocuments(t *testing.T) {
 	t.Parallel()
 
 	first, second := "# One\n\nText.\n", "# Two\n\n## Three\n\nΕλλάδα, Россия, Ўзбекистон, العربية, 日本語 $$"+
 		strings.Repeat("x+", 60)+"y$$\n"
-	parts := parse(t, markdown.Options{}, first)
+	one := parse(t, markdown.Options{}, first)
 	other := parse(t, markdown.Options{}, second)
 
 	whole := parse(t, markdown.Options{}, first, second)
-	if whole.Parts != parts.Parts+other.Parts {
-		t.Errorf("the whole has %d parts, its documents %d and %d", whole.Parts, parts.Parts, other.Parts)
+	if whole.Parts != one.Parts+other.Parts {
+		t.Errorf("the whole has %d elements, want the sum of %d and %d", whole.Parts, one.Parts, other.Parts)
 	}
 
-	if want := parts.Letters.With(other.Letters); whole.Letters != want || want == (markdown.Document{}).Letters {
+	if want := one.Letters.With(other.Letters); whole.Letters != want || want == (markdown.Document{}).Letters {
 		t.Errorf("the whole has the letters %v, want %v", whole.Letters, want)
 	}
 
@@ -132,8 +133,8 @@ func TestWholeHasWhatItsPartsHave(t *testing.T) {
 	}
 }
 
-// Equal anchors of captions and of the index get names of their own, and numbers of chapters continue.
-func TestCaptionsIndexAndChaptersOfParts(t *testing.T) {
+// Equal labels of captions and equal index entries get different anchors, and numbers of chapters continue.
+func TestCaptionsIndexAndChapterNumbersOfEqualDocuments(t *testing.T) {
 	t.Parallel()
 
 	const part = "# Part\n\n## Section\n\n![Picture](x.png){#fig:same}\n\nA \\index{word} here.\n"
@@ -151,12 +152,12 @@ func TestCaptionsIndexAndChaptersOfParts(t *testing.T) {
 	}
 
 	if len(whole.Captions) != 2 || len(whole.Index) != 2 || len(ids) != 4 {
-		t.Errorf("the captions are %+v and the index is %+v", whole.Captions, whole.Index)
+		t.Errorf("got captions %+v and index %+v, want two of each with different anchors", whole.Captions, whole.Index)
 	}
 	checkContains(t, whole.HTML, ">1.1\u2002Section", ">2.1\u2002Section")
 }
 
-func TestFirstDocumentDecidesForAll(t *testing.T) {
+func TestFirstDocumentDecidesTheLanguageAndReadsTheBibliography(t *testing.T) {
 	t.Parallel()
 
 	library := func(string) ([]byte, error) {
@@ -183,7 +184,7 @@ func TestFirstDocumentDecidesForAll(t *testing.T) {
 	checkContains(t, whole.HTML, "„Wort“", "Abel", `href="https://example.com/b.md"`)
 }
 
-// Numbers of sections continue in deeper documents, and the appendix has letters.
+// Section numbers continue in documents of a lower level. Chapters of the appendix have letters.
 func TestNumbersContinueInABook(t *testing.T) {
 	t.Parallel()
 
@@ -209,7 +210,7 @@ func TestNumbersContinueInABook(t *testing.T) {
 	}
 
 	if want := "Preface; Part; 1 A; 1.1 B; 1.2 C; 1.2.1 D; 2 E; Second; Appendix; A F; B G; "; got != want {
-		t.Errorf("got %s, want %s", got, want)
+		t.Errorf("got headings %s, want %s", got, want)
 	}
 	checkContains(t, whole.HTML, `<h1 class="part unnumbered" id="part">Part</h1>`+"\n<h1 id=\"a\">", `href="#c">c`)
 }

@@ -25,12 +25,12 @@ func TestParseJoinsLinksAnchorsAndWarnings(t *testing.T) {
 		`id="start"`, `id="start-2"`, `href="#start-2">b`, `href="#end">end`, `href="#start-2">lost`, `class="page-break"`,
 	} {
 		if !strings.Contains(whole.HTML, want) {
-			t.Errorf("no %s in\n%s", want, whole.HTML)
+			t.Errorf("want %s in\n%s", want, whole.HTML)
 		}
 	}
 
 	if len(whole.Headings) != 3 || whole.Headings[1].ID != "start-2" {
-		t.Errorf("the headings are %+v", whole.Headings)
+		t.Errorf("got headings %+v, want three, the second with the anchor start-2", whole.Headings)
 	}
 
 	want := fault.Warning{
@@ -38,11 +38,11 @@ func TestParseJoinsLinksAnchorsAndWarnings(t *testing.T) {
 		Message: `a.md: link to "b.md#lost": that document has no such anchor`,
 	}
 	if len(whole.Warnings) != 1 || whole.Warnings[0] != want {
-		t.Errorf("got the warnings %+v, want %+v", whole.Warnings, want)
+		t.Errorf("got warnings %+v, want %+v", whole.Warnings, want)
 	}
 }
 
-func TestErrorsNameTheirFile(t *testing.T) {
+func TestFaultsNameTheirFileAndInternalErrorsDoNot(t *testing.T) {
 	t.Parallel()
 
 	failing := func(_ context.Context, content []byte, _ markdown.Options) (markdown.Document, error) {
@@ -55,11 +55,11 @@ func TestErrorsNameTheirFile(t *testing.T) {
 
 	_, err := Parse(t.Context(), failing, []Source{{Path: "a.md"}, {Path: "x/b.md", Content: []byte("bad")}})
 	if e := fault.AsError(err); e.Code != fault.ContentTooComplex || e.Message != "b.md: too deep" {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want b.md: too deep", err)
 	}
 
 	internal := errors.New("disk on fire")
 	if err := NameFile("a.md", internal); !errors.Is(err, internal) || err.Error() != internal.Error() {
-		t.Errorf("an internal error became %v", err)
+		t.Errorf("NameFile changed an internal error to %v, want %v", err, internal)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/fault"
 )
 
-func TestFrontMatterThatCannotBeMeantIsIgnoredWithAWarning(t *testing.T) {
+func TestInvalidFrontMatterIsIgnoredWithAWarning(t *testing.T) {
 	t.Parallel()
 
 	for src, want := range map[string]string{
@@ -45,15 +45,14 @@ func TestFrontMatterThatCannotBeMeantIsIgnoredWithAWarning(t *testing.T) {
 		t.Run(src, func(t *testing.T) {
 			m, err := metadata.Read([]byte(src))
 			if err != nil {
-				t.Errorf("%v", err)
-				return
+				t.Fatal(err)
 			}
 
 			got := ""
 			for _, w := range m.Warnings {
 				got += fmt.Sprintf("%d: %s", w.Line, strings.TrimPrefix(w.Message, "front matter: "))
 				if w.Code != fault.FrontMatterIgnored {
-					t.Errorf("the warning's code is %s", w.Code)
+					t.Errorf("got the code %s, want %s", w.Code, fault.FrontMatterIgnored)
 				}
 			}
 
@@ -64,8 +63,8 @@ func TestFrontMatterThatCannotBeMeantIsIgnoredWithAWarning(t *testing.T) {
 	}
 }
 
-// Each form is copied from the documentation of its program.
-func TestFrontMatterOfOtherPrograms(t *testing.T) {
+// The front matter has the form that the documentation of each program shows.
+func TestFrontMatterOfOtherProgramsIsRead(t *testing.T) {
 	t.Parallel()
 
 	type matter struct {
@@ -153,8 +152,7 @@ func TestFrontMatterOfOtherPrograms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m, err := metadata.Read([]byte(test.src + "# Text\n"))
 			if err != nil {
-				t.Errorf("%v", err)
-				return
+				t.Fatal(err)
 			}
 			o := m.Options
 

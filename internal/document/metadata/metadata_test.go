@@ -41,7 +41,7 @@ func TestYAMLFrontMatterIsRead(t *testing.T) {
 	}
 
 	if m.Lines["title"] != 3 || m.Lines["css"] != 15 {
-		t.Errorf("lines %v", m.Lines)
+		t.Errorf("got lines %v, want title in 3 and css in 15", m.Lines)
 	}
 
 	m.Lines, m.Fields = nil, nil
@@ -77,7 +77,7 @@ func TestTOMLFrontMatterIsRead(t *testing.T) {
 	}
 
 	if m.Lines["title"] != 3 || m.Lines["margins"] != 8 || m.Lines["theme"] != 13 {
-		t.Errorf("lines %v", m.Lines)
+		t.Errorf("got lines %v, want title in 3, margins in 8 and theme in 13", m.Lines)
 	}
 
 	m.Lines, m.Fields = nil, nil
@@ -86,7 +86,7 @@ func TestTOMLFrontMatterIsRead(t *testing.T) {
 	}
 }
 
-func TestSubstitutionsAreThoseOfMyST(t *testing.T) {
+func TestSubstitutionsAreReadInTheFormsOfMySTAndSphinx(t *testing.T) {
 	t.Parallel()
 
 	for name, src := range map[string]string{
@@ -123,7 +123,7 @@ func FuzzFrontMatter(f *testing.F) {
 
 			m, err := metadata.Read([]byte(src))
 			if err != nil && fault.CodeOf(err) != fault.FrontMatterInvalid {
-				t.Errorf("%q: %v", matter, err)
+				t.Errorf("%q: got %v, want %s or no error", matter, err, fault.FrontMatterInvalid)
 			}
 
 			if err == nil && !strings.HasSuffix(src, string(m.Body)) {

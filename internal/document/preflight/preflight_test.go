@@ -28,16 +28,16 @@ func TestWarningsNameFileAndLine(t *testing.T) {
 	}
 }
 
-func TestAPrintIsOnlyReadWhereSomethingMayBeWrong(t *testing.T) {
+func TestAPrintIsOnlyReadIfGlyphsMayBeMissing(t *testing.T) {
 	t.Parallel()
-	failure := errors.New("read")
+	failure := errors.New("the print was read")
 	read := func() (*pdffile.File, error) { return nil, failure }
 
 	if _, err := (Check{}).Inspect(t.Context(), "<p>plain – text</p>", read); err != nil {
-		t.Errorf("the print of plain text was read: %v", err)
+		t.Errorf("plain text: got %v, want that the print is not read", err)
 	}
 
 	if _, err := (Check{}).Inspect(t.Context(), "<p>\U000F0000</p>", read); !errors.Is(err, failure) {
-		t.Errorf("the print of a character that no font has was not read: %v", err)
+		t.Errorf("a character that no font has: got %v, want that the print is read", err)
 	}
 }

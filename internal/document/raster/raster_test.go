@@ -25,11 +25,11 @@ const (
 	area = float64(width*height) / (72 * 72)
 )
 
-// patient allows for a busy machine.
+// patient has a time limit for busy machines.
 var patient = chromium.Options{Tabs: 1, ScriptTimeout: wait.Patience}
 
-// More pages than one run draws: the pictures keep the order of the pages.
-func TestEachPageBecomesItsPicture(t *testing.T) {
+// The document has more pages than one run of the script draws.
+func TestPicturesHaveTheOrderAndSizeOfThePages(t *testing.T) {
 	t.Parallel()
 
 	const count = 27
@@ -67,17 +67,17 @@ func TestOnlyTheFirstPagesAreDrawn(t *testing.T) {
 
 	pictures, err := raster.Pages(t.Context(), script, colouredPages(3), 2, 72, area)
 	if err != nil || len(pictures) != 2 {
-		t.Errorf("got %d pictures of two pages, %v", len(pictures), err)
+		t.Errorf("got %d pictures, %v; want 2", len(pictures), err)
 	}
 }
 
-func TestFileThatIsNoPDFIsAnError(t *testing.T) {
+func TestFileThatIsNotAPDFIsAnError(t *testing.T) {
 	t.Parallel()
 	script := browsertest.Start(t, patient).Script
 
 	pictures, err := raster.Pages(t.Context(), script, []byte("<html>"), 1, 72, area)
 	if err == nil || fault.AsError(err).Code != fault.RenderFailed || pictures != nil {
-		t.Errorf("got %d pictures and %v", len(pictures), err)
+		t.Errorf("got %d pictures and %v, want only %s", len(pictures), err, fault.RenderFailed)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestTooManyPagesOrPixelsAreRejected(t *testing.T) {
 			t.Parallel()
 
 			never := func(context.Context, string, ...string) ([]json.RawMessage, error) {
-				t.Error("the browser was asked")
+				t.Error("the script was run, want the error before")
 				return nil, nil
 			}
 
@@ -136,7 +136,7 @@ func TestFailureOfTheBrowserIsReturned(t *testing.T) {
 	}
 }
 
-// colouredPages is a PDF whose pages are filled with the colour redOf(page), 0, 255.
+// colouredPages returns a PDF. Page i is filled with the colour redOf(i), 0, 255.
 func colouredPages(count int) []byte {
 	var b, kids bytes.Buffer
 	for i := range count {
@@ -155,5 +155,5 @@ func colouredPages(count int) []byte {
 	return b.Bytes()
 }
 
-// redOf is the red of page i, counted from 0: each page of a test has another one.
+// redOf returns the red of page i, counted from 0. It differs for up to 29 pages.
 func redOf(i int) int { return 9 * i }

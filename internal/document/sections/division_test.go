@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// A section of a document that must be divided does not end with a heading: the heading
-// stays with the text below it. Each piece of long contents is a section.
-func TestSectionsOfALargeDocumentBegin(t *testing.T) {
+// A heading stays with the text below it, so no section ends with one. Each piece of long contents is a section.
+func TestSectionsBeginAtHeadingsAndContents(t *testing.T) {
 	t.Parallel()
 	text := func(size int) piece { return piece{Block: Block{HTML: strings.Repeat("x", size), Paragraph: true}} }
 	heading := func(level int) piece { return piece{Block: Block{HTML: "<h2>", Heading: level}} }
@@ -16,7 +15,7 @@ func TestSectionsOfALargeDocumentBegin(t *testing.T) {
 
 	for name, test := range map[string]struct {
 		blocks []piece
-		want   []int
+		want   []int // indexes of the blocks at which sections begin
 	}{
 		"a heading in the first half": {
 			[]piece{text(50 << 10), heading(2), heading(3), text(225 << 10), text(50 << 10)},

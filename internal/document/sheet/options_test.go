@@ -31,7 +31,7 @@ func TestOfReadsOptions(t *testing.T) {
 	}{
 		"none":      {presswork.Options{}, func(*Sheet) {}},
 		"landscape": {presswork.Options{Landscape: &yes}, func(s *Sheet) { s.Width, s.Height = 297, 210 }},
-		"landscape of a page that is wide": {
+		"landscape of a wide page": {
 			presswork.Options{PageSize: "297mm x 210mm", Landscape: &yes},
 			func(s *Sheet) { s.Width, s.Height = 297, 210 },
 		},
@@ -76,7 +76,7 @@ func TestOfReadsOptions(t *testing.T) {
 	}
 }
 
-func TestOfRejectsOptions(t *testing.T) {
+func TestOfRejectsInvalidOptions(t *testing.T) {
 	t.Parallel()
 
 	for param, test := range map[string]struct {
@@ -117,7 +117,7 @@ func TestCSSKeepsTextWithinTheMargins(t *testing.T) {
 		"@page turned{size:300mm 200mm}",
 	} {
 		if css := s.CSS(); !strings.Contains(css, want) || strings.Contains(css, "margin-top:0mm") {
-			t.Errorf("no %s in\n%s", want, css)
+			t.Errorf("want %s in\n%s", want, css)
 		}
 	}
 
@@ -127,11 +127,12 @@ func TestCSSKeepsTextWithinTheMargins(t *testing.T) {
 		"@page{@top-center{margin-top:3mm}@bottom-center{margin-bottom:3mm}}",
 	} {
 		if css := s.CSS(); !strings.Contains(css, want) {
-			t.Errorf("no %s in\n%s", want, css)
+			t.Errorf("want %s in\n%s", want, css)
 		}
 	}
 }
 
+// The page is 10 × 5 inches, scaled by 2, with a bleed of half an inch.
 func TestLengthsForThePrinter(t *testing.T) {
 	t.Parallel()
 
@@ -140,12 +141,13 @@ func TestLengthsForThePrinter(t *testing.T) {
 		ranges: "2", tagged: true, outline: true,
 	}
 	if s.TextWidth() != 184 || s.TextHeight() != 97 || Round(s.TextTop()) != Round((127+25.4-2.5)/Point) {
-		t.Errorf("the text is %g x %g and begins at %g", s.TextWidth(), s.TextHeight(), s.TextTop())
+		t.Errorf("the text is %g x %g mm and begins at %g pt, want 184 x 97 at %g",
+			s.TextWidth(), s.TextHeight(), s.TextTop(), (127+25.4-2.5)/Point)
 	}
 
 	p := s.ForPrinter()
 	if Round(p.Width) != 11 || Round(p.Height) != 6 || p.Scale != 2 || p.PageRanges != "2" || !p.Tagged || !p.Outline {
-		t.Errorf("the printer gets %+v", p)
+		t.Errorf("the printer gets %+v, want 11 x 6 in, scale 2, page 2, tags and outline", p)
 	}
 
 	properties := s.Properties()
@@ -159,26 +161,26 @@ func TestLengthsForThePrinter(t *testing.T) {
 	}
 }
 
-func TestMarginsOfMirroredPages(t *testing.T) {
+func TestMirroredPagesHaveTheirTextAndNumbersAtTheOuterEdge(t *testing.T) {
 	t.Parallel()
 
 	s := Sheet{Width: 200, Height: 300, Left: 20, Right: 30, Mirrored: true}
 	if left, right := s.Sides(1, true); left != 30 || right != 20 {
-		t.Errorf("page 1 of a document from right to left has the margins %v and %v", left, right)
+		t.Errorf("page 1 of a right-to-left document has the margins %v and %v, want 30 and 20", left, right)
 	}
 
 	edge := "@top-center{text-align:right}@bottom-center{text-align:right}"
 	if css := s.FacingCSS(true); !strings.Contains(css, edge) {
-		t.Errorf("no page numbers at the edge in %s", css)
+		t.Errorf("want the page numbers at the edge, got %s", css)
 	}
 
 	if css := s.FacingCSS(false); strings.Contains(css, "text-align") {
-		t.Errorf("page numbers at the edge in %s", css)
+		t.Errorf("want the page numbers in the middle, got %s", css)
 	}
 	s.Mirror(presswork.Options{Margins: presswork.Margins{Left: "20mm"}})
 
 	if s.Left != 20 || s.Right != 30 {
-		t.Errorf("margins of the options became %v and %v", s.Left, s.Right)
+		t.Errorf("Mirror changed margins of the options to %v and %v, want 20 and 30", s.Left, s.Right)
 	}
 
 	if css := (Sheet{}).FacingCSS(true); css != "" {

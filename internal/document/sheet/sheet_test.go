@@ -24,13 +24,13 @@ func TestOfReadsSizes(t *testing.T) {
 
 			s, err := Of(presswork.Options{PageSize: size, MarginPreset: "none"}, NormalMargins())
 			if err != nil || Round(s.Width) != want[0] || Round(s.Height) != want[1] {
-				t.Errorf("got %v x %v, %v; want %v", s.Width, s.Height, err, want)
+				t.Errorf("got %v x %v mm, %v; want %v", s.Width, s.Height, err, want)
 			}
 		})
 	}
 }
 
-func TestOfRejectsSizes(t *testing.T) {
+func TestOfRejectsInvalidSizes(t *testing.T) {
 	t.Parallel()
 
 	for size, want := range map[string]string{
@@ -68,11 +68,11 @@ func TestMirroredMarginsChangeSides(t *testing.T) {
 	}
 
 	if css := s.FacingCSS(true); !strings.Contains(css, "@page:left{margin-left:21mm;margin-right:15mm;") {
-		t.Errorf("the rules of facing pages are %s", css)
+		t.Errorf("got the rules %s of facing pages, want the margins of left pages 21 and 15 mm", css)
 	}
 }
 
-func TestParseMarginsIgnoresWhatIsNotAllowed(t *testing.T) {
+func TestParseMarginsIgnoresInvalidNumbers(t *testing.T) {
 	t.Parallel()
 
 	for token, want := range map[string]Margins{

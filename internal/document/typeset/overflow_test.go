@@ -11,7 +11,7 @@ import (
 )
 
 // Most documents cannot have text that is too wide, so their prints are not inspected.
-func TestContentThatMayBeTooWideIsMarked(t *testing.T) {
+func TestMayOverflowIsTrueOnlyForTablesAndWideFormulas(t *testing.T) {
 	t.Parallel()
 	options := typeset.Options{ // with a text area of 150 mm
 		Sheet:    sheet.Sheet{Width: 210, Left: 30, Right: 30, Height: 297, Scale: 1},
@@ -23,28 +23,28 @@ func TestContentThatMayBeTooWideIsMarked(t *testing.T) {
 		body string
 		want bool
 	}{
-		"no table":           {"<p>" + strings.Repeat("W", 500) + "</p>", false},
-		"a small table":      {cell("some words in a cell"), false},
-		"a long cell":        {cell(strings.Repeat("some words ", 100)), false},
-		"many narrow cells":  {"<table><tr>" + strings.Repeat("<td>12.50 €</td>", 8) + "</tr></table>", true},
-		"a picture":          {cell(`<img src="data:">`), true},
-		"a table in a table": {cell("<table><tr><td>a</table>"), true},
-		"a cell over two":    {`<table><tr><td colspan="2">a</td></tr><tr><td>a<td>b</table>`, true},
+		"no table":              {"<p>" + strings.Repeat("W", 500) + "</p>", false},
+		"a small table":         {cell("some words in a cell"), false},
+		"a long cell":           {cell(strings.Repeat("some words ", 100)), false},
+		"many narrow cells":     {"<table><tr>" + strings.Repeat("<td>12.50 €</td>", 8) + "</tr></table>", true},
+		"a picture":             {cell(`<img src="data:">`), true},
+		"a table in a table":    {cell("<table><tr><td>a</table>"), true},
+		"a cell of two columns": {`<table><tr><td colspan="2">a</td></tr><tr><td>a<td>b</table>`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, text := typeset.Write(block.Read(c.body), nil, options)
 
 			if got := text.MayOverflow(0); got != c.want {
-				t.Errorf("%v", got)
+				t.Errorf("MayOverflow = %v, want %v", got, c.want)
 			}
 		})
 	}
 
 	for em, want := range map[float64]bool{0.6: false, 25: false, 40: true, 1000: true} {
-		t.Run(fmt.Sprint(em), func(t *testing.T) {
+		t.Run(fmt.Sprintf("a formula of %g em", em), func(t *testing.T) {
 			_, text := typeset.Write(nil, nil, options)
 			if got := text.MayOverflow(em); got != want {
-				t.Errorf("a formula of %g em: %v", em, got)
+				t.Errorf("MayOverflow = %v, want %v", got, want)
 			}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"presswork/themes"
 )
 
-func TestFacesFollowTheElementsOfThePage(t *testing.T) {
+func TestFontFacesFollowTheElementsAndCharactersOfThePage(t *testing.T) {
 	t.Parallel()
 
 	theme, err := themes.Open(themes.Options{}).Get("light")
@@ -31,12 +31,12 @@ func TestFacesFollowTheElementsOfThePage(t *testing.T) {
 			t.Parallel()
 
 			if got := rules(c.body); !strings.Contains(got, c.adds) || strings.Contains(plain, c.adds) {
-				t.Errorf("%s is not added", c.adds)
+				t.Errorf("want %s only in the rules of this body, got %.300s", c.adds, got)
 			}
 		})
 	}
 
 	if more := rules("<p>text ŁĄŻ Ωμέγα</p>"); len(more) <= len(plain) {
-		t.Errorf("further characters add nothing: %d and %d bytes", len(plain), len(more))
+		t.Errorf("with Greek and Polish characters the rules have %d bytes, want more than %d", len(more), len(plain))
 	}
 }

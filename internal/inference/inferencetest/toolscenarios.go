@@ -21,12 +21,9 @@ var toolScenarios = map[string]func(*call){
 		c.answerWithCalls(c.toolCall(0, "call_1", `{"city"`), c.toolCall(0, "call_1", `:"Oslo"}`))
 	},
 	"tool-parallel": func(c *call) {
-		c.answerWithCalls(
-			c.toolCall(0, "call_1", ""),
-			c.toolCall(1, "call_2", ""),
+		c.answerWithCalls(c.toolCall(0, "call_1", ""), c.toolCall(1, "call_2", ""),
 			`{"index":1,"function":{"arguments":"{\"city\":\"Rome\"}"}}`,
-			`{"index":0,"function":{"arguments":"{\"city\":\"Oslo\"}"}}`,
-		)
+			`{"index":0,"function":{"arguments":"{\"city\":\"Oslo\"}"}}`)
 	},
 	"tool-zero-index": func(c *call) {
 		c.answerWithCalls(c.toolCall(0, "call_1", `{"city":"Oslo"}`), c.toolCall(0, "call_2", `{"city":"Rome"}`))
@@ -107,12 +104,10 @@ var toolScenarios = map[string]func(*call){
 			c.answer("Hello")
 			return
 		}
-		c.answerWithCalls(
-			fmt.Sprintf(
-				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
-				name,
-			),
-		)
+		c.answerWithCalls(fmt.Sprintf(
+			`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
+			name,
+		))
 	},
 	"tool-harmony": func(c *call) {
 		c.answer(
