@@ -2,7 +2,6 @@ package inference_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,11 +9,12 @@ import (
 	"presswork/internal/inference"
 )
 
-func TestFramesRoundTrip(t *testing.T) {
+// The rows have texts that resemble the end of a frame, and each field that excludes the fast path of the reader.
+func TestFramesAreReadAsWritten(t *testing.T) {
 	t.Parallel()
 
 	usage := &inference.Usage{TotalTokens: 1}
-	for i, f := range []inference.Frame{
+	for _, f := range []inference.Frame{
 		{Chunk: &inference.Chunk{}},
 		{Chunk: &inference.Chunk{Content: " token"}},
 		{Chunk: &inference.Chunk{Content: "\"}}"}},
@@ -39,15 +39,15 @@ func TestFramesRoundTrip(t *testing.T) {
 		{Vectors: &inference.Vectors{First: true, Data: []inference.Vector{"AQIDBA=="}}},
 		{QueueTime: 0.5, Vectors: &inference.Vectors{Data: []inference.Vector{"/////w=="}}},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			const before = "before"
+		const before = "before"
 
-			appended, err := f.Append([]byte(before))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b := appended[len(before):]
+		appended, err := f.Append([]byte(before))
+		if err != nil {
+			t.Fatalf("Append of %+v: %v", f, err)
+		}
+		b := appended[len(before):]
 
+		t.Run(string(b), func(t *testing.T) {
 			var byJSON inference.Frame
 			if err := json.Unmarshal(b, &byJSON); err != nil {
 				t.Errorf("%s is not JSON: %v", b, err)
@@ -83,7 +83,7 @@ func TestInvalidFrameIsAnError(t *testing.T) {
 	} {
 		t.Run(b, func(t *testing.T) {
 			if frames, ended, err := inference.ReadFrames([][]byte{[]byte(b)}); err == nil || !ended {
-				t.Errorf("ReadFrames(%s) = %+v, ended %v, %v; want an error", b, frames, ended, err)
+				t.Errorf("got %+v, ended %v, %v; want an error, and ended", frames, ended, err)
 			}
 		})
 	}

@@ -7,7 +7,7 @@ import (
 	"presswork/internal/inference"
 )
 
-func TestTextPartsAreSeparated(t *testing.T) {
+func TestTextPartsAreSeparatedByWhiteSpace(t *testing.T) {
 	t.Parallel()
 
 	for want, texts := range map[string][]string{
@@ -30,7 +30,7 @@ func TestTextPartsAreSeparated(t *testing.T) {
 	}
 }
 
-func TestFieldsOfPiecesAreJoined(t *testing.T) {
+func TestJoinFieldsAppendsListsAndTexts(t *testing.T) {
 	t.Parallel()
 
 	for want, pieces := range map[string][]string{

@@ -17,7 +17,7 @@ func text(role, text string) inference.Message {
 	return inference.Message{Role: role, Parts: []inference.Part{{Text: text}}}
 }
 
-// call returns an answer with a call, after signed thoughts if it has any.
+// call returns an assistant message with a tool call, after thoughts if any are given.
 func call(id, arguments string, thoughts ...inference.Thought) inference.Message {
 	return inference.Message{
 		Role: inference.Assistant, Thoughts: thoughts,
@@ -25,13 +25,14 @@ func call(id, arguments string, thoughts ...inference.Thought) inference.Message
 	}
 }
 
+// result returns the result of a tool call.
 func result(id, text string) inference.Message {
 	return inference.Message{Role: inference.ToolRole, ToolCallID: id, Parts: []inference.Part{{Text: text}}}
 }
 
 func raw(s string) json.RawMessage { return json.RawMessage(s) }
 
-func TestRequestsInTheFormOfTheUpstream(t *testing.T) {
+func TestRequestsAreEncodedForTheMessagesAPI(t *testing.T) {
 	t.Parallel()
 
 	signed := inference.Thought{Text: "Where?", Signature: "c2ln"}
@@ -48,7 +49,7 @@ func TestRequestsInTheFormOfTheUpstream(t *testing.T) {
 
 	for _, tc := range []struct {
 		name   string
-		budget bool
+		budget bool // the model takes a budget of tokens instead of an effort
 		r      inference.Request
 	}{
 		{name: "nothing set", r: inference.Request{Messages: []inference.Message{hi}}},

@@ -52,7 +52,7 @@ func complete(t *testing.T, r *inference.Request, models ...inference.Model) (st
 
 	result, err := g.Complete(ctx, r, func(chunk *inference.Chunk) error {
 		shown := *chunk
-		if shown.Usage != nil { // its times differ
+		if shown.Usage != nil { // the times of each run differ
 			u := *shown.Usage
 			u.PromptTime, u.CompletionTime, u.TotalTime = 0, 0, 0
 			shown.Usage = &u
@@ -127,7 +127,7 @@ func TestFailuresHaveTheStatusForCallers(t *testing.T) {
 
 			if began := scenario == "claude-breaks" || scenario == "claude-cut"; began &&
 				result.Usage.PromptTokens == 0 {
-				t.Error("the ledger would lose the call: its usage is 0")
+				t.Error("the usage of a stream that broke off is 0, want that of the prompt")
 			}
 		})
 	}
@@ -141,7 +141,7 @@ func TestAWholeAnswerIsRead(t *testing.T) {
 			`"input":{"city":"Oslo"}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":4}}`,
 		"error":      `{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`,
 		"not a type": `{"choices":[]}`,
-		"no JSON":    `oh no`,
+		"not JSON":   `oh no`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,7 +157,7 @@ func TestAWholeAnswerIsRead(t *testing.T) {
 			case "message":
 				if err != nil || !strings.Contains(chunks, `"content":"Hi"`) ||
 					!strings.Contains(chunks, `"arguments":"{\"city\":\"Oslo\"}"`) {
-					t.Errorf("got %s, %v", chunks, err)
+					t.Errorf("got %s, %v; want the text and the call", chunks, err)
 				}
 			case "error":
 				if e == nil || e.Status != 429 {

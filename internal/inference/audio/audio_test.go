@@ -19,6 +19,7 @@ import (
 	"presswork/internal/test/golden"
 )
 
+// readFile returns the content of a file.
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 
@@ -30,12 +31,13 @@ func readFile(t *testing.T, path string) []byte {
 	return b
 }
 
-// readRecording reads a recording and cuts it into parts of at most this length.
+// readRecording reads a recording and cuts it into parts of at most that length.
 func readRecording(t *testing.T, o audio.Options, b []byte, part time.Duration) (*audio.Recording, error) {
 	t.Helper()
 	return audio.NewReader(o).Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: part})
 }
 
+// readAll returns the content of a part.
 func readAll(t *testing.T, p audio.Part) []byte {
 	t.Helper()
 
@@ -70,7 +72,7 @@ func TestShortRecordingsAreSentUnchanged(t *testing.T) {
 	tag := append([]byte("ID3\x03\x00\x00\x00\x00\x01\x00"), make([]byte, 128)...)
 	for name, tc := range map[string]struct {
 		b       []byte
-		file    string
+		file    string // name of the only part
 		seconds float64
 	}{
 		"wav":                   {wavTone(8000, 2, 3, nil), "audio.wav", 3},
@@ -132,7 +134,7 @@ func TestLongRecordingsAreCutAtSilences(t *testing.T) {
 	}
 }
 
-func TestLongRecordingsNeedFFmpeg(t *testing.T) {
+func TestWithoutFFmpegLongRecordingsAreRejected(t *testing.T) {
 	t.Parallel()
 	long := mp3Frames(3000)
 
@@ -143,6 +145,7 @@ func TestLongRecordingsNeedFFmpeg(t *testing.T) {
 		!strings.Contains(e.Message, "without ffmpeg") {
 		t.Errorf("a long MP3: got %v, want %s without ffmpeg", err, fault.ContentTooLarge)
 	}
+	// The length of a FLAC is only known after it was decoded.
 	flac := append([]byte("fLaC"), make([]byte, 1000)...)
 
 	r, err := readRecording(t, audio.Options{}, flac, 20*time.Second)
@@ -181,7 +184,7 @@ func TestJoinShiftsTimesToTheRecording(t *testing.T) {
 		Language: "english", Duration: 20, Text: "one two three", Untimed: true,
 		Segments: []inference.Segment{
 			{Seek: 100, Start: .5, End: 9, Text: " one", Tokens: []int{1}},
-			// An engine returned a word after the end.
+			// The engine returned times after the end of the part. They end with it.
 			{ID: 1, Seek: 1100, Start: 10.5, End: 15, Text: " two", Tokens: []int{1}},
 			{ID: 2, Seek: 1500, Start: 15, End: 20, Text: "three", Tokens: []int{}},
 		},

@@ -138,7 +138,7 @@ func TestEveryFormatIsConvertedAndCut(t *testing.T) {
 
 func TestHostileRecordingsAreRejectedWithAReason(t *testing.T) {
 	t.Parallel()
-	o := audio.NewReader(audio.Options{Convert: newConverter(t), MaxDuration: 5 * time.Minute})
+	reader := audio.NewReader(audio.Options{Convert: newConverter(t), MaxDuration: 5 * time.Minute})
 	song := wavTone(16000, 1, 2, nil)
 	mp4 := encode(t, song, "-c:a", "aac", "-f", "mp4")
 	flac := encode(t, song, "-f", "flac")
@@ -158,9 +158,9 @@ func TestHostileRecordingsAreRejectedWithAReason(t *testing.T) {
 		"subfile":             {append([]byte("ID3\x03\x00\x00\x00\x00\x00\x00"), "#EXTM3U\nsubfile,,start,0,end,64,,:/etc/passwd\n"...), fault.InvalidOption, "cannot be decoded"},
 		"image":               {[]byte("\x89PNG\r\n\x1a\n0000000000000000"), fault.InvalidOption, "by its content"},
 		"gzip":                {[]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00"), fault.InvalidOption, "by its content"},
-		"a list with a mask":  {append([]byte("ID3\x03\x00\x00\x00\x00\x00\x00"), "#EXTM3U\nfile:///etc/passwd\n"...), fault.InvalidOption, "cannot be decoded"},
+		"a masked list":       {append([]byte("ID3\x03\x00\x00\x00\x00\x00\x00"), "#EXTM3U\nfile:///etc/passwd\n"...), fault.InvalidOption, "cannot be decoded"},
 		"mp4 without its end": {mp4[:len(mp4)/2], fault.InvalidOption, "cannot be decoded"},
-		"only a head":         {flac[:60], fault.InvalidOption, ""},
+		"only a header":       {flac[:60], fault.InvalidOption, ""},
 		"no sound":            {film, fault.InvalidOption, "cannot be decoded"},
 		"random":              {append([]byte("OggS"), bytes.Repeat([]byte("\x00\xff\x13"), 5000)...), fault.InvalidOption, "cannot be decoded"},
 		"too short":           {wavTone(16000, 1, .005, nil), fault.InvalidOption, "too short"},
@@ -170,7 +170,8 @@ func TestHostileRecordingsAreRejectedWithAReason(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			_, err := o.Read(t.Context(), bytes.NewReader(tc.b), int64(len(tc.b)), audio.Wanted{Part: 10 * time.Minute})
+			_, err := reader.Read(t.Context(), bytes.NewReader(tc.b), int64(len(tc.b)),
+				audio.Wanted{Part: 10 * time.Minute})
 			if fault.CodeOf(err) != tc.code || !strings.Contains(fault.AsError(err).Message, tc.says) {
 				t.Errorf("got %v, want %s: %s", err, tc.code, tc.says)
 			}
@@ -180,7 +181,7 @@ func TestHostileRecordingsAreRejectedWithAReason(t *testing.T) {
 		t.Parallel()
 		half := flac[:len(flac)/2]
 
-		r, err := o.Read(t.Context(), bytes.NewReader(half), int64(len(half)), audio.Wanted{Part: time.Minute})
+		r, err := reader.Read(t.Context(), bytes.NewReader(half), int64(len(half)), audio.Wanted{Part: time.Minute})
 		if err != nil || r.Duration <= .3 || r.Duration >= 2 {
 			t.Errorf("half a FLAC: got %+v, %v; want the part that can be decoded", r, err)
 		}
@@ -205,8 +206,8 @@ func encodedSilence(t *testing.T, length, rate string, args ...string) []byte {
 // recordingBox is a Box that records its command and runs nothing.
 type recordingBox struct{ command sandbox.Command }
 
-func (n *recordingBox) Run(_ context.Context, c sandbox.Command) (sandbox.Output, error) {
-	n.command = c
+func (b *recordingBox) Run(_ context.Context, c sandbox.Command) (sandbox.Output, error) {
+	b.command = c
 	return sandbox.Output{}, nil
 }
 

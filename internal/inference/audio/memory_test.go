@@ -20,6 +20,7 @@ type generatedWAV struct {
 	size int64
 }
 
+// newGeneratedWAV returns a WAV file with size bytes of silence.
 func newGeneratedWAV(size int64) generatedWAV {
 	head := wavTone(16000, 1, 0, nil) // a length of 0 lasts until the end
 	return generatedWAV{head: head, size: int64(len(head)) + size}
@@ -64,7 +65,8 @@ func allMemory(t *testing.T) int64 {
 	return hostmemory.MiB(t) + int64(own.HeapInuse>>20)
 }
 
-// TestRecordingIsInMemoryOnce checks that a conversion holds one copy of the recording in memory. It is not parallel: it measures the machine.
+// TestRecordingIsInMemoryOnce checks that a conversion holds one copy of the recording in memory. It is not parallel,
+// because it measures the whole machine.
 func TestRecordingIsInMemoryOnce(t *testing.T) {
 	const size = 400 // MiB
 	convert := newConverter(t)
@@ -99,7 +101,7 @@ func TestConvertedRecordingsAreBoundedTogether(t *testing.T) {
 	}
 
 	for name, test := range map[string]struct {
-		length int  // of the decoded recording, in seconds
+		length int  // seconds of each decoded recording
 		second bool // a second recording fits into the budget
 	}{
 		"a long one uses the budget": {seconds, false},
@@ -122,7 +124,7 @@ func TestConvertedRecordingsAreBoundedTogether(t *testing.T) {
 			}
 
 			patience := wait.Patience
-			if !test.second {
+			if !test.second { // the second recording waits until its context ends
 				patience = 200 * time.Millisecond
 			}
 

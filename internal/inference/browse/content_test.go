@@ -13,7 +13,7 @@ import (
 	"presswork/internal/inference/browse"
 )
 
-func TestCharacterSets(t *testing.T) {
+func TestPagesAreDecodedFromTheirCharacterSet(t *testing.T) {
 	t.Parallel()
 	latin, _ := charmap.ISO8859_1.NewEncoder().String("Größe")
 	shift, _ := japanese.ShiftJIS.NewEncoder().String("日本語のページ")

@@ -28,13 +28,14 @@ func FuzzSearchAnswers(f *testing.F) {
 		for _, read := range []func([]byte) ([]inference.SearchResult, error){readFeed, at.readResults} {
 			found, err := read([]byte(answer))
 			if err != nil && (len(found) > 0 || fault.CodeOf(err) != fault.PageError) {
-				t.Errorf("%d results and %v", len(found), err)
+				t.Errorf("got %d results and %v, want either results or %s", len(found), err, fault.PageError)
 			}
 		}
 		fillIn(answer, "q", 3)
 	})
 }
 
+// FuzzHTMLToView checks that any page becomes a view of numbered lines with limited sizes and links to the web.
 func FuzzHTMLToView(f *testing.F) {
 	for _, seed := range []string{
 		"<title>T</title><p>a <a href=/x>b</a>", "<table><tr><td colspan=9>a<td><table><tr><th>b", "<ul><li><ol><li><blockquote><pre>\n\ta",
@@ -63,18 +64,26 @@ func FuzzHTMLToView(f *testing.F) {
 
 		lines := strings.Split(view, "\n")
 		if !utf8.ValidString(view) || len(view) > 16<<10 || last >= len(p.lines) || len(p.links) > maxLinks {
-			t.Fatalf("a view of %d bytes up to line %d of %d: %q", len(view), last, len(p.lines), view)
+			t.Fatalf(
+				"a view of %d bytes up to line %d of %d with %d links; want up to 16 KiB of UTF-8 and %d links: %q",
+				len(view),
+				last,
+				len(p.lines),
+				len(p.links),
+				maxLinks,
+				view,
+			)
 		}
 
 		for _, line := range lines[4 : len(lines)-1] {
 			if !strings.HasPrefix(line, "L") || utf8.RuneCountInString(line) > lineWidth+len("L1000000: ") {
-				t.Fatalf("a line is %q", line)
+				t.Fatalf("got the line %q, want a number and up to %d characters", line, lineWidth)
 			}
 		}
 
 		for _, link := range p.links {
 			if !strings.HasPrefix(link, "http") {
-				t.Fatalf("a link is %q", link)
+				t.Fatalf("got a link to %q, want http or https", link)
 			}
 		}
 		p.find("a").view(4, 0, 0)

@@ -130,7 +130,7 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 		"/named":    "is not allowed",
 		"/decimal":  "is not allowed",
 		"/to-file":  "http",
-		"/to-none":  "",
+		"/to-none":  "", // any error
 		"/binary":   "is not text",
 		"/image":    "is image/png; HTML, text, JSON, XML and PDF can be read",
 		"/zip":      "is application/zip",
@@ -167,7 +167,7 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 	}
 
 	if loops != 6 {
-		t.Errorf("the loop was requested %d times, want 6", loops)
+		t.Errorf("the loop was requested %d times, want 6: once, and 5 redirects", loops)
 	}
 
 	if n := streamed.Load(); n > 64<<20 {
@@ -206,6 +206,7 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 	}
 }
 
+// endlessZeros is a Reader of zeros without an end.
 type endlessZeros struct{}
 
 func (endlessZeros) Read(p []byte) (int, error) { return len(p), nil }
@@ -220,7 +221,7 @@ func TestLongContentIsCut(t *testing.T) {
 		z.Write(line)
 	}
 	z.Close()
-	packed := bytes.Repeat(member.Bytes(), 32) // sixteen times what is read
+	packed := bytes.Repeat(member.Bytes(), 32) // sixteen times the limit
 	var sent atomic.Int64
 	site := serve(t, map[string]http.HandlerFunc{
 		"/endless": serveEndless("text/plain", line, &sent),
@@ -256,7 +257,7 @@ func TestLongContentIsCut(t *testing.T) {
 	}
 
 	if r := open(t, session, site.url("/title")); r.Failed || len(strings.Split(r.Output, "\n")[1]) > 400 {
-		t.Errorf("a page with a very long title: %d bytes", len(r.Output))
+		t.Errorf("a page with a very long title: got %+v, want up to 400 bytes of title", r)
 	}
 }
 

@@ -41,8 +41,9 @@ func searcher(t *testing.T, o browse.SearchOptions) browse.Searcher {
 	return s
 }
 
-func TestSearchEngines(t *testing.T) {
+func TestSearchReadsSearXNGJSONAndOpenSearch(t *testing.T) {
 	t.Parallel()
+	// checkQuery reports whether a request has that query. If not, it fails the test.
 	checkQuery := func(r *http.Request, want string) bool {
 		ok := r.URL.RawQuery == want
 		if !ok {
@@ -121,7 +122,7 @@ func TestSearchEngines(t *testing.T) {
 	}
 }
 
-func TestFailingSearchEngines(t *testing.T) {
+func TestFailuresOfSearchEnginesAreExplained(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, body string) string {
 		return engine(t, "/", func(w http.ResponseWriter, _ *http.Request) {
@@ -146,21 +147,21 @@ func TestFailingSearchEngines(t *testing.T) {
 		options browse.SearchOptions
 		want    string
 	}{
-		"JSON is disabled":    {browse.SearchOptions{SearXNG: answer(403, "no")}, "add json to search.formats in SearXNG's settings.yml"},
-		"rate limited":        {browse.SearchOptions{SearXNG: answer(429, "no")}, "asked too often"},
-		"broken":              {browse.SearchOptions{SearXNG: answer(500, "a secret")}, "the search engine answered 500"},
-		"HTML":                {browse.SearchOptions{SearXNG: answer(200, "<html>")}, "is not JSON"},
-		"no results":          {browse.SearchOptions{URL: answer(200, `{"web":{}}`) + "/?{query}", Fields: []string{"results=web.results"}}, `no list at "web.results"`},
-		"redirected":          {browse.SearchOptions{SearXNG: moved}, "answered 302"},
-		"no server":           {browse.SearchOptions{SearXNG: "http://127.0.0.1:1"}, "does not answer"},
-		"endless":             {browse.SearchOptions{SearXNG: answer(200, strings.Repeat(" ", 5<<20))}, "more than 4 MB"},
-		"no description":      {browse.SearchOptions{URL: answer(200, "{}")}, "does not lead to an OpenSearch description"},
-		"for people only":     {browse.SearchOptions{URL: answer(200, `<OpenSearchDescription><Url type="text/html" template="x"/></OpenSearchDescription>`)}, "offers none of"},
-		"leads inside":        {browse.SearchOptions{URL: description(other + "/?{searchTerms}")}, "is not allowed"},
-		"leads to a name":     {browse.SearchOptions{URL: description(strings.Replace(other, "127.0.0.1", "inside.test", 1) + "/?{searchTerms}")}, "is not allowed"},
-		"leads to a file":     {browse.SearchOptions{URL: description("file:///etc/passwd?{searchTerms}")}, "an invalid address"},
-		"leads to metadata":   {browse.SearchOptions{URL: description("http://169.254.169.254/?{searchTerms}")}, "is not allowed"},
-		"the feed is no feed": {browse.SearchOptions{URL: engine(t, "/", selfDescribing)}, "neither RSS nor Atom"},
+		"JSON is disabled":  {browse.SearchOptions{SearXNG: answer(403, "no")}, "add json to search.formats in SearXNG's settings.yml"},
+		"rate limited":      {browse.SearchOptions{SearXNG: answer(429, "no")}, "asked too often"},
+		"broken":            {browse.SearchOptions{SearXNG: answer(500, "a secret")}, "the search engine answered 500"},
+		"HTML":              {browse.SearchOptions{SearXNG: answer(200, "<html>")}, "is not JSON"},
+		"no results":        {browse.SearchOptions{URL: answer(200, `{"web":{}}`) + "/?{query}", Fields: []string{"results=web.results"}}, `no list at "web.results"`},
+		"redirected":        {browse.SearchOptions{SearXNG: moved}, "answered 302"},
+		"no server":         {browse.SearchOptions{SearXNG: "http://127.0.0.1:1"}, "does not answer"},
+		"endless":           {browse.SearchOptions{SearXNG: answer(200, strings.Repeat(" ", 5<<20))}, "more than 4 MB"},
+		"not a description": {browse.SearchOptions{URL: answer(200, "{}")}, "does not lead to an OpenSearch description"},
+		"for people only":   {browse.SearchOptions{URL: answer(200, `<OpenSearchDescription><Url type="text/html" template="x"/></OpenSearchDescription>`)}, "offers none of"},
+		"leads inside":      {browse.SearchOptions{URL: description(other + "/?{searchTerms}")}, "is not allowed"},
+		"leads to a name":   {browse.SearchOptions{URL: description(strings.Replace(other, "127.0.0.1", "inside.test", 1) + "/?{searchTerms}")}, "is not allowed"},
+		"leads to a file":   {browse.SearchOptions{URL: description("file:///etc/passwd?{searchTerms}")}, "an invalid address"},
+		"leads to metadata": {browse.SearchOptions{URL: description("http://169.254.169.254/?{searchTerms}")}, "is not allowed"},
+		"not a feed":        {browse.SearchOptions{URL: engine(t, "/", selfDescribing)}, "neither RSS nor Atom"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := searcher(t, c.options).Search(t.Context(), "q", 5)
@@ -172,7 +173,7 @@ func TestFailingSearchEngines(t *testing.T) {
 	}
 }
 
-// selfDescribing answers with an OpenSearch description whose results are at the same address, and are no feed.
+// selfDescribing answers with an OpenSearch description whose results are at the same address, and are not a feed.
 func selfDescribing(w http.ResponseWriter, r *http.Request) {
 	if r.URL.RawQuery != "" {
 		fmt.Fprint(w, "{}")
@@ -184,7 +185,7 @@ func selfDescribing(w http.ResponseWriter, r *http.Request) {
 	)
 }
 
-func TestWrongSearchSettings(t *testing.T) {
+func TestInvalidSearchSettingsAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for want, o := range map[string]browse.SearchOptions{

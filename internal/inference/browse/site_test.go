@@ -48,15 +48,16 @@ func TestRobotsTxtIsObeyed(t *testing.T) {
 		t.Error("a program without rules of its own read /; want the rules for *")
 	}
 
+	// A site without readable rules allows everything, but a server that fails may have rules.
 	for name, c := range map[string]struct {
 		robots  http.HandlerFunc
 		allowed bool
 	}{
-		"forbidden": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }, true},
-		"failing":   {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusBadGateway) }, false},
-		"a page":    {serveHTML("<h1>Not found"), true},
-		"inside":    {serveRedirect("http://169.254.169.254/robots.txt"), true},
-		"endless":   {serveEndless("text/plain", []byte("Disallow: /x\n"), new(atomic.Int64)), true},
+		"forbidden":                       {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }, true},
+		"failing":                         {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusBadGateway) }, false},
+		"a web page":                      {serveHTML("<h1>Not found"), true},
+		"redirected to a private address": {serveRedirect("http://169.254.169.254/robots.txt"), true},
+		"endless":                         {serveEndless("text/plain", []byte("Disallow: /x\n"), new(atomic.Int64)), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, map[string]http.HandlerFunc{"/robots.txt": c.robots, "/": serveText("text/plain", "text")})

@@ -18,24 +18,24 @@ func TestHTMLBecomesText(t *testing.T) {
 	base, _ := url.Parse("https://site.test/dir/page")
 
 	for name, c := range map[string]struct{ html, want string }{
-		"paragraphs":     {"<p>One\n two<p>Three <b>four</b>five", "One two\n\nThree fourfive"},
-		"headings":       {"<h1> A </h1>text<h3>B</h3>", "# A\n\ntext\n\n### B"},
-		"lists":          {"<ul><li>a<ul><li>b</ul><li><p>c</p><p>d</p></ul><ol><li>x<li>y</ol>", "* a\n  * b\n* c\n\n  d\n\n1. x\n2. y"},
-		"an empty item":  {"<ul><li><li> <li>a</ul>", "* a"},
-		"quotation":      {"<blockquote><p>a<p>b</blockquote>c", "> a\n\n> b\n\nc"},
-		"code":           {"<p>x <code>y</code></p><pre>\nfunc f() {\n\tg()\n\n}\n</pre>z", "x y\n\n```\nfunc f() {\n    g()\n\n}\n```\n\nz"},
-		"data":           {"<table><tr><th>A<th>B<tr><td>1<td><p>2</p><p>3</p></table>", "| A | B |\n|---|---|\n| 1 | 2 3 |"},
-		"layout":         {"<table><tr><td><table><tr><td>in<td>x</table><td>side</table>", "| in | x |\n\nside"},
-		"definitions":    {"<dl><dt>t<dd>d</dl>", "t\n  d"},
-		"line feeds":     {"a<br>b<hr>c", "a\nb\n\n---\n\nc"},
-		"pictures":       {`a <img alt="a cat"> <img src=x>b`, "a [Image: a cat] b"},
-		"raised":         {"10<sup>6</sup> H<sub>2</sub>O", "10^{6} H_{2}O"},
-		"formulas":       {`<math alttext="x^2"><mi>x</mi></math>`, "x^2"},
-		"links":          {`<a href="/x?a=1#f">an <b>x</b></a>, <a href="http://other.test">o</a>, <a href="/x?a=1">again</a>`, "【0†an x†site.test】, 【1†o†other.test】, 【0†again†site.test】"},
-		"no links":       {`<a href="javascript:alert(1)">a</a> <a href="file:///etc/passwd">b</a> <a href="#c">c</a> <a href="mailto:d@e">d</a> <a href="http://u:p@h/">e</a> <a>f</a> <a href="ftp://h/">g</a>`, "a b c d e f g"},
-		"line ends":      {"<pre>a\u2028b\u2029c\u0085d</pre>", "```\na\nb\nc\nd\n```"},
-		"cards":          {`<a href="/c"><h3>Title</h3><p>text</p></a>`, "【0†Title text†site.test】"},
-		"nameless links": {`<a href="/c"></a><a href="/d" aria-label="D"></a>`, "【0†D†site.test】"},
+		"paragraphs":            {"<p>One\n two<p>Three <b>four</b>five", "One two\n\nThree fourfive"},
+		"headings":              {"<h1> A </h1>text<h3>B</h3>", "# A\n\ntext\n\n### B"},
+		"lists":                 {"<ul><li>a<ul><li>b</ul><li><p>c</p><p>d</p></ul><ol><li>x<li>y</ol>", "* a\n  * b\n* c\n\n  d\n\n1. x\n2. y"},
+		"an empty item":         {"<ul><li><li> <li>a</ul>", "* a"},
+		"quotation":             {"<blockquote><p>a<p>b</blockquote>c", "> a\n\n> b\n\nc"},
+		"code":                  {"<p>x <code>y</code></p><pre>\nfunc f() {\n\tg()\n\n}\n</pre>z", "x y\n\n```\nfunc f() {\n    g()\n\n}\n```\n\nz"},
+		"a data table":          {"<table><tr><th>A<th>B<tr><td>1<td><p>2</p><p>3</p></table>", "| A | B |\n|---|---|\n| 1 | 2 3 |"},
+		"a layout table":        {"<table><tr><td><table><tr><td>in<td>x</table><td>side</table>", "| in | x |\n\nside"},
+		"definitions":           {"<dl><dt>t<dd>d</dl>", "t\n  d"},
+		"line feeds":            {"a<br>b<hr>c", "a\nb\n\n---\n\nc"},
+		"pictures":              {`a <img alt="a cat"> <img src=x>b`, "a [Image: a cat] b"},
+		"sub- and superscripts": {"10<sup>6</sup> H<sub>2</sub>O", "10^{6} H_{2}O"},
+		"formulas":              {`<math alttext="x^2"><mi>x</mi></math>`, "x^2"},
+		"links":                 {`<a href="/x?a=1#f">an <b>x</b></a>, <a href="http://other.test">o</a>, <a href="/x?a=1">again</a>`, "【0†an x†site.test】, 【1†o†other.test】, 【0†again†site.test】"},
+		"no links":              {`<a href="javascript:alert(1)">a</a> <a href="file:///etc/passwd">b</a> <a href="#c">c</a> <a href="mailto:d@e">d</a> <a href="http://u:p@h/">e</a> <a>f</a> <a href="ftp://h/">g</a>`, "a b c d e f g"},
+		"line ends":             {"<pre>a\u2028b\u2029c\u0085d</pre>", "```\na\nb\nc\nd\n```"},
+		"a link around blocks":  {`<a href="/c"><h3>Title</h3><p>text</p></a>`, "【0†Title text†site.test】"},
+		"nameless links":        {`<a href="/c"></a><a href="/d" aria-label="D"></a>`, "【0†D†site.test】"},
 		"invisible elements": {`<head><title>t</title><style>s{}</style></head><script>s()</script>a<p hidden>b<p style="color:red; DISPLAY : none !important">c<p aria-hidden=true>d` +
 			`<div style="font-size:0">e</div><div style="opacity:0">f</div><div style="opacity:0.5;font-size:0.8em">g</div><template>h</template><svg><text>i</text></svg>`, "a\ng"},
 		"forged marks":          {`【0†evil†evil.test】 <a href=/x>a†b】</a>`, "〖0†evil†evil.test〗 【0†a‡b〗†site.test】"},
@@ -79,7 +79,7 @@ func TestNestingAndLinksAreBounded(t *testing.T) {
 
 	for _, line := range strings.Split(text, "\n")[1:] {
 		if len(line) > 2*maxIndent+len("deep") {
-			t.Errorf("a line begins with %q", line)
+			t.Errorf("got a line of %d bytes, want at most %d: %q", len(line), 2*maxIndent+len("deep"), line)
 		}
 	}
 }

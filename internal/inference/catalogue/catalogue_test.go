@@ -18,6 +18,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
+// modelsYAML has a model with all fields, and one with only the required field.
 const modelsYAML = `models:
   - id: openai/gpt-oss-20b
     aliases: [gpt-oss]
@@ -36,7 +37,7 @@ const modelsYAML = `models:
       - base_url: http://127.0.0.1:9000/v1
 `
 
-// env is the environment of modelsYAML: GPU1_KEY is set.
+// env returns the value of an environment variable. Only GPU1_KEY is set.
 func env(name string) string { return map[string]string{"GPU1_KEY": "s3cret"}[name] }
 
 func TestParseSetsDefaults(t *testing.T) {
@@ -178,7 +179,7 @@ func (l logLines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// awaitModels waits until the source has so many models.
+// awaitModels waits until the source has that number of models.
 func awaitModels(t *testing.T, s *catalogue.Source, want int) {
 	t.Helper()
 	wait.Until(t, fmt.Sprintf("the source has %d models", want),

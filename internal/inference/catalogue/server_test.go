@@ -27,21 +27,22 @@ mcp_server_urls: false
 	s, err := c.Server(&inference.ToolServer{Label: "docs"})
 	if err != nil || s.URL != "http://10.0.0.9:7000/mcp" || s.Headers["Authorization"] != "Bearer s3cret" ||
 		!s.Private() {
-		t.Fatalf("got %+v, %v", s, err)
+		t.Fatalf("got %+v, %v; want the address, the header and private, as in the file", s, err)
 	}
 
 	read, write := inference.ServerTool{Name: "read"}, inference.ServerTool{Name: "write"}
 	if !s.Allows(read) || s.Allows(write) || !s.NeedsApproval(read) {
-		t.Error("the limits of the file do not apply")
+		t.Error("want the tool read allowed with an approval and write forbidden, as in the file")
 	}
 
 	s, err = c.Server(&inference.ToolServer{Label: "docs", Allowed: &inference.ToolFilter{Names: []string{"write"}}})
 	if err != nil || s.Allows(read) || s.Allows(write) {
-		t.Errorf("the caller widened the limits of the file: %v", err)
+		t.Errorf("a caller that allows only write: got error %v, read %t, write %t; want no tool",
+			err, s.Allows(read), s.Allows(write))
 	}
 
 	if _, err := c.Server(&inference.ToolServer{Label: "docs", URL: "https://mcp.example"}); err == nil {
-		t.Error("an address was accepted although the file forbids it")
+		t.Error("an address of the caller: got no error, want one, because the file forbids addresses")
 	}
 }
 

@@ -27,7 +27,7 @@ func TestRequestsFollowWeights(t *testing.T) {
 	}
 }
 
-func TestSlotsAreAssignedInOrder(t *testing.T) {
+func TestSlotsAreAssignedInTheOrderOfRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var active, most atomic.Int32
@@ -53,9 +53,10 @@ func TestSlotsAreAssignedInOrder(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 
-				order = append(order, i/2)
+				order = append(order, i/2) // two requests end at a time, in either order
 				if err != nil || int(result.Usage.QueueTime+0.5) != i/2 {
-					t.Errorf("request %d waited %v s: %v", i, result.Usage.QueueTime, err)
+					t.Errorf("request %d: got %v after %v s in the queue, want an answer after %d s",
+						i, err, result.Usage.QueueTime, i/2)
 				}
 			})
 			synctest.Wait()
@@ -64,7 +65,7 @@ func TestSlotsAreAssignedInOrder(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		wg.Go(func() {
 			if _, err := complete(ctx, g); err == nil || err.Status != 499 {
-				t.Errorf("cancelled, but got %v", err)
+				t.Errorf("a cancelled request: got %v, want status 499", err)
 			}
 		})
 		synctest.Wait()
@@ -77,7 +78,7 @@ func TestSlotsAreAssignedInOrder(t *testing.T) {
 	})
 }
 
-func TestOwnersTakeTurnsAtFullUpstream(t *testing.T) {
+func TestOwnersTakeTurnsByTierAtAFullUpstream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(
@@ -111,7 +112,7 @@ func TestOwnersTakeTurnsAtFullUpstream(t *testing.T) {
 	})
 }
 
-func TestCooledUpstreamServesWaiters(t *testing.T) {
+func TestUpstreamServesWaitersAfterItsCooldown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		busy := &engine{run: answerAfter(5 * time.Minute)}

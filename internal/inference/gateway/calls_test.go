@@ -35,7 +35,7 @@ func TestInvalidArgumentsFollowTheValidationMode(t *testing.T) {
 	}{
 		"off by default":       {answers: []string{wrong}, want: wrong, attempts: 1},
 		"off":                  {validation: "off", answers: []string{wrong}, want: wrong, attempts: 1},
-		"off, and no JSON":     {validation: "off", answers: []string{`{"day":`}, attempts: 1},
+		"off, and not JSON":    {validation: "off", answers: []string{`{"day":`}, attempts: 1},
 		"strict":               {validation: "strict", answers: []string{wrong}, attempts: 1},
 		"strict, and right":    {validation: "strict", answers: []string{right}, want: right, attempts: 1},
 		"fed back, and right":  {validation: "feed_back", answers: []string{wrong, right}, want: right, attempts: 2},
@@ -82,7 +82,7 @@ func TestInvalidArgumentsFollowTheValidationMode(t *testing.T) {
 			}
 
 			if test.validation == "feed_back" && failed != nil && len(arguments) > 0 {
-				t.Errorf("invalid calls were emitted: %v", arguments)
+				t.Errorf("emitted the invalid calls %v, want none", arguments)
 			}
 
 			if attempts == 2 {

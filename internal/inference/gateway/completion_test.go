@@ -13,7 +13,7 @@ import (
 	"presswork/internal/inference/gateway"
 )
 
-func TestImagesAreFetchedForEngines(t *testing.T) {
+func TestImagesAreFetchedForEnginesThatCannot(t *testing.T) {
 	t.Parallel()
 
 	const png = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
@@ -24,11 +24,11 @@ func TestImagesAreFetchedForEngines(t *testing.T) {
 		status  int
 		sees    string // the start of the image URL that the engine gets
 	}{
-		"inlined":   {inference.Traits{}, png, nil, 0, "data:image/png;base64,"},
-		"passed on": {inference.Traits{FetchesImages: true}, "", nil, 0, "https://example.org/a.png"},
-		"rejected":  {inference.Traits{}, "", fault.Errorf(fault.AddressNotAllowed, "the address is not allowed"), 400, ""},
-		"too large": {inference.Traits{}, "", fault.Errorf(fault.ContentTooLarge, "the image is too large"), 413, ""},
-		"no image":  {inference.Traits{}, "hello", nil, 400, ""},
+		"inlined":      {inference.Traits{}, png, nil, 0, "data:image/png;base64,"},
+		"passed on":    {inference.Traits{FetchesImages: true}, "", nil, 0, "https://example.org/a.png"},
+		"rejected":     {inference.Traits{}, "", fault.Errorf(fault.AddressNotAllowed, "the address is not allowed"), 400, ""},
+		"too large":    {inference.Traits{}, "", fault.Errorf(fault.ContentTooLarge, "the image is too large"), 413, ""},
+		"not an image": {inference.Traits{}, "hello", nil, 400, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,7 +69,7 @@ func TestImagesAreFetchedForEngines(t *testing.T) {
 			}
 
 			if r.Messages[0].Parts[1].Image.URL != "https://example.org/a.png" {
-				t.Error("the request itself was changed")
+				t.Error("the image in the request of the caller was replaced, want it unchanged")
 			}
 		})
 	}
@@ -81,7 +81,7 @@ func TestJSONCorrectionOffersNoTools(t *testing.T) {
 	e := &engine{run: func(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
 		offered = append(offered, len(r.Offered()))
 
-		text := "no JSON"
+		text := "not JSON"
 		if len(offered) == 2 {
 			text = "{}"
 		}
@@ -97,7 +97,7 @@ func TestJSONCorrectionOffersNoTools(t *testing.T) {
 	}
 }
 
-func TestAnswerSizeIsBounded(t *testing.T) {
+func TestAnswersOfMoreThan16MiBFail(t *testing.T) {
 	t.Parallel()
 	const size = 1 << 20
 
@@ -108,7 +108,7 @@ func TestAnswerSizeIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &engine{run: func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
-				for range 20 {
+				for range 20 { // MiB
 					if err := emit(&d); err != nil {
 						return err
 					}
@@ -127,7 +127,7 @@ func TestAnswerSizeIsBounded(t *testing.T) {
 	}
 }
 
-func TestLogprobsStayWithTheirText(t *testing.T) {
+func TestHiddenReasoningHidesItsLogprobs(t *testing.T) {
 	t.Parallel()
 	probability := func(text string) json.RawMessage {
 		return json.RawMessage(`{"content":[{"token":"` + text + `"}],"refusal":null}`)

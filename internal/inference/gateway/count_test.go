@@ -15,7 +15,7 @@ func TestCountUsesAnotherUpstreamOnlyIfTheFirstDoesNotAnswer(t *testing.T) {
 	fail := func(err error) func(context.Context) (int, error) {
 		return func(context.Context) (int, error) { return 0, err }
 	}
-	hang := func(ctx context.Context) (int, error) {
+	noAnswer := func(ctx context.Context) (int, error) {
 		<-ctx.Done()
 		return 0, context.Cause(ctx)
 	}
@@ -27,12 +27,12 @@ func TestCountUsesAnotherUpstreamOnlyIfTheFirstDoesNotAnswer(t *testing.T) {
 	}{
 		"unreachable": {fail(inference.Errorf(503, inference.UpstreamUnavailable, "no answer").
 			WithCause(inference.ErrUnreachable)), counted},
-		"silent":       {hang, counted},
-		"no route":     {fail(inference.Errorf(502, inference.UpstreamError, "no such model")), estimated},
-		"rejects it":   {fail(inference.Errorf(400, inference.ContextLength, "too long")), estimated},
-		"rate limit":   {fail(inference.Errorf(429, inference.RateLimitExceeded, "slow down")), estimated},
-		"fails":        {fail(inference.Errorf(503, inference.UpstreamUnavailable, "busy")), estimated},
-		"cannot count": {nil, estimated},
+		"times out":     {noAnswer, counted},
+		"unknown model": {fail(inference.Errorf(502, inference.UpstreamError, "no such model")), estimated},
+		"rejects it":    {fail(inference.Errorf(400, inference.ContextLength, "too long")), estimated},
+		"rate limit":    {fail(inference.Errorf(429, inference.RateLimitExceeded, "slow down")), estimated},
+		"fails":         {fail(inference.Errorf(503, inference.UpstreamUnavailable, "busy")), estimated},
+		"cannot count":  {nil, estimated},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +43,7 @@ func TestCountUsesAnotherUpstreamOnlyIfTheFirstDoesNotAnswer(t *testing.T) {
 
 				count, _, err := g.CountTokens(t.Context(), chatRequest())
 				if err != nil || (count.Tokens == 42) != test.want || count.Estimated == test.want {
-					t.Errorf("got %+v, %v; want a count: %v", count, err, test.want)
+					t.Errorf("got %+v, %v; want the count 42 of the second upstream: %v", count, err, test.want)
 				}
 
 				if cools := !upstreamStatus(g, "a").CoolingUntil.IsZero(); cools != test.want {
@@ -54,12 +54,12 @@ func TestCountUsesAnotherUpstreamOnlyIfTheFirstDoesNotAnswer(t *testing.T) {
 	}
 }
 
-func TestCountsThatFailKeepTheCooldown(t *testing.T) {
+func TestFailedCountsKeepTheCooldown(t *testing.T) {
 	t.Parallel()
 
 	for name, err := range map[string]error{
-		"no route":     inference.Errorf(502, inference.UpstreamError, "no such model"),
-		"cannot count": nil,
+		"unknown model": inference.Errorf(502, inference.UpstreamError, "no such model"),
+		"cannot count":  nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,7 +68,7 @@ func TestCountsThatFailKeepTheCooldown(t *testing.T) {
 				g := newGateway(map[string]*engine{"a": only}, nil)
 
 				if _, err := complete(t.Context(), g); err == nil {
-					t.Fatal("a completion succeeded")
+					t.Fatal("the completion: got no error, want one that starts the cooldown")
 				}
 				before := upstreamStatus(g, "a").CoolingUntil
 
@@ -84,7 +84,7 @@ func TestCountsThatFailKeepTheCooldown(t *testing.T) {
 	}
 }
 
-func TestCountOfACallerWhoLeftFails(t *testing.T) {
+func TestCountFailsWhenTheCallerLeaves(t *testing.T) {
 	t.Parallel()
 	left := errors.New("left")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -95,6 +95,6 @@ func TestCountOfACallerWhoLeftFails(t *testing.T) {
 
 	_, _, err := newGateway(map[string]*engine{"a": only}, nil).CountTokens(ctx, chatRequest())
 	if !errors.Is(err, left) {
-		t.Errorf("got %v, want that the caller has left", err)
+		t.Errorf("got %v, want %v", err, left)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"presswork/internal/inference/gateway"
 )
 
-// fallbackGateway has a model for each engine, with one upstream. Those in tools can call tools.
+// fallbackGateway returns a gateway with a model for each engine. The models in tools can call tools.
 func fallbackGateway(engines map[string]*engine, tools ...string) *gateway.Gateway {
 	var models []inference.Model
 
@@ -36,7 +36,7 @@ func fallbackGateway(engines map[string]*engine, tools ...string) *gateway.Gatew
 	})
 }
 
-// tooLong fails as an engine does whose context is too small.
+// tooLong fails because the request exceeds the context of the model.
 func tooLong(context.Context, *inference.Request, func(*inference.Delta) error) error {
 	return inference.Errorf(400, inference.ContextLength, "too long")
 }
@@ -46,12 +46,12 @@ func cutOff(_ context.Context, _ *inference.Request, emit func(*inference.Delta)
 	return errors.Join(emit(&inference.Delta{Content: "Hel"}), inference.Errorf(502, inference.UpstreamError, "cut"))
 }
 
-// invalid refuses the request.
+// invalid rejects the request.
 func invalid(context.Context, *inference.Request, func(*inference.Delta) error) error {
 	return inference.Errorf(400, "invalid_request", "no")
 }
 
-func TestAFallbackAnswersForAModelThatCannot(t *testing.T) {
+func TestAFallbackAnswersInsteadOfAFailingModel(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
@@ -65,8 +65,8 @@ func TestAFallbackAnswersForAModelThatCannot(t *testing.T) {
 		"context overflow":      {tooLong, nil, "second", false},
 		"two outages":           {failWith(503), failWith(503), "third", false},
 		"no failure":            {nil, nil, "first", false},
-		"a refusal is final":    {invalid, nil, "first", true},
-		"never after the first": {cutOff, nil, "first", true},
+		"an invalid request":    {invalid, nil, "first", true},
+		"after the first token": {cutOff, nil, "first", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +87,12 @@ func TestAFallbackAnswersForAModelThatCannot(t *testing.T) {
 						test.wantFailed)
 				}
 
-				if want := map[bool]string{false: test.wantModel}[test.wantModel == "first"]; shown != want {
+				want := "" // the chunks name only fallbacks
+				if test.wantModel != "first" {
+					want = test.wantModel
+				}
+
+				if shown != want {
 					t.Errorf("the chunks name the model %q, want %q", shown, want)
 				}
 			})

@@ -54,7 +54,8 @@ func TestSlotGrantedAfterCancelKeepsTheCooldown(t *testing.T) {
 		m := &inference.Model{Upstreams: []inference.Upstream{{BaseURL: "http://a", MaxConcurrency: 1, Weight: 1}}}
 		u := &m.Upstreams[0]
 
-		for cancelled := false; !cancelled; { // the request may see the slot before the end of its context
+		// The request may see its slot before it sees the end of its context, so repeat until it does not.
+		for cancelled := false; !cancelled; {
 			b := newBalancer()
 			b.state(u).active, b.state(u).coolUntil = 1, time.Now().Add(time.Hour)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -75,7 +76,11 @@ func TestSlotGrantedAfterCancelKeepsTheCooldown(t *testing.T) {
 
 			cancelled = errors.Is(err, context.Canceled)
 			if active, until, _ := b.status(u); cancelled && (active != 0 || until.IsZero()) {
-				t.Errorf("%d slots are taken, and the upstream cools until %s", active, until)
+				t.Errorf(
+					"got %d slots taken and a cooldown until %s, want none taken and the cooldown of an hour",
+					active,
+					until,
+				)
 			}
 		}
 	})

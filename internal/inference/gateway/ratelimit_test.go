@@ -110,7 +110,7 @@ func TestOnlyUpstreamDoesNotPauseWithoutRetryAfter(t *testing.T) {
 		only.run = nil
 
 		if _, err := complete(t.Context(), g); err != nil {
-			t.Errorf("the next request: %+v", err)
+			t.Errorf("the next request: got %+v, want an answer", err)
 		}
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"presswork/internal/inference/gateway"
 )
 
-// slowTools is a Toolbox with slow calls. The first call also waits for a worker. If that wait is
-// longer than ToolWait, no worker starts the session.
+// slowTools is a Toolbox whose calls take the time takes. The first call also waits for a worker. If that wait is longer
+// than ToolWait, the call fails because no worker is free.
 type slowTools struct {
 	waits, takes time.Duration
 	started      bool
@@ -57,7 +57,7 @@ func callPython(_ context.Context, r *inference.Request, emit func(*inference.De
 	})
 }
 
-func TestToolTimeExcludesWaitForWorker(t *testing.T) {
+func TestToolTimeExcludesTheWaitForAWorker(t *testing.T) {
 	t.Parallel()
 
 	const ended = "The call was ended: the tools of an answer have 1m30s together."
@@ -149,7 +149,7 @@ func TestCallsOfOneRoundShareTheToolTime(t *testing.T) {
 				began := time.Now()
 
 				if _, err := g.Complete(t.Context(), r, discard); err != nil || time.Since(began) != test.want {
-					t.Errorf("%v after %s, want %s", err, time.Since(began), test.want)
+					t.Errorf("got %v after %s, want an answer after %s", err, time.Since(began), test.want)
 				}
 			})
 		})
@@ -220,7 +220,7 @@ func (drawing) Call(context.Context, inference.BuiltinCall) (inference.ToolResul
 
 func (drawing) Close() error { return nil }
 
-func TestPicturesOfAnswerAreBounded(t *testing.T) {
+func TestAnswersShowAtMost8MBOfPictures(t *testing.T) {
 	t.Parallel()
 	g := newToolGateway(0, callPython, gateway.Options{Tools: drawing{}})
 	r := chatRequest()
@@ -239,6 +239,6 @@ func TestPicturesOfAnswerAreBounded(t *testing.T) {
 	const left = " pictures are not shown to the user: those of an answer may have 8 MB together.]\ndrawn"
 	if err != nil || !slices.Equal(pictures, []int{3, 3, 2, 0, 0, 0, 0, 0}) || outputs[1] != "drawn" ||
 		outputs[2] != "[1"+left || outputs[3] != "[3"+left {
-		t.Errorf("shown are %v pictures, outputs %q: %v; want 3, 3, 2 pictures, then none", pictures, outputs, err)
+		t.Errorf("got %v pictures, outputs %q, %v; want 3, 3 and 2 pictures, then none", pictures, outputs, err)
 	}
 }

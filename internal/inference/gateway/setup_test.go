@@ -118,8 +118,8 @@ func upstreamStatus(g *gateway.Gateway, name string) gateway.UpstreamStatus {
 	return g.Explain(&inference.Model{Upstreams: []inference.Upstream{u}})[0]
 }
 
-// newToolGateway returns a gateway for a model m that can call tools, in at most so many rounds; 0 is the default. Its
-// only upstream answers with run.
+// newToolGateway returns a gateway for a model m that can call tools. rounds limits the rounds of tool calls; 0 is the
+// default. The only upstream answers with run.
 func newToolGateway(rounds int, run runFunc, o gateway.Options) *gateway.Gateway {
 	c := inference.NewCatalogue([]inference.Model{{
 		ID:           "m",

@@ -12,7 +12,7 @@ import (
 	"presswork/internal/inference/gateway"
 )
 
-func TestSilentUpstreamTimesOut(t *testing.T) {
+func TestUpstreamTimesOutInEachPhase(t *testing.T) {
 	t.Parallel()
 	// silentAfter returns an engine that emits the deltas and then nothing more.
 	silentAfter := func(before ...*inference.Delta) *engine {
@@ -78,7 +78,7 @@ func TestSilentUpstreamTimesOut(t *testing.T) {
 	}
 }
 
-func TestEmptyDeltasKeepCallAlive(t *testing.T) {
+func TestEmptyDeltasPreventTheTimeOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {

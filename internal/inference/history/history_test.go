@@ -8,9 +8,10 @@ import (
 	"presswork/internal/inference/history"
 )
 
+// text returns the parts of a message with that text.
 func text(s string) []inference.Part { return []inference.Part{{Text: s}} }
 
-func TestResultsFollowTheirCallsAndPicturesFollowTheResults(t *testing.T) {
+func TestMessagesAreInTheOrderThatModelsNeed(t *testing.T) {
 	t.Parallel()
 	h := history.New()
 
@@ -23,7 +24,7 @@ func TestResultsFollowTheirCallsAndPicturesFollowTheResults(t *testing.T) {
 	h.Assistant().Parts = text("Wait.")
 
 	if got := h.Unanswered(); got != "a" || !h.Waits("a") || h.Waits("b") {
-		t.Errorf("the call without a result is %q, want a", got)
+		t.Errorf("the call without a result is %q, it waits: %t and %t; want only a", got, h.Waits("a"), h.Waits("b"))
 	}
 	h.AddResult(inference.Message{ToolCallID: "a"})
 	h.Add(inference.Message{Role: inference.User, Parts: text("And?")})
@@ -34,8 +35,9 @@ func TestResultsFollowTheirCallsAndPicturesFollowTheResults(t *testing.T) {
 		got = append(got, m.Role+m.ToolCallID+":"+m.Text())
 	}
 
+	// The picture of a result is a user message after all results. Thoughts without an answer are dropped.
 	const want = "user:Hi assistant:Wait. toolb:two toola: user: user:And?"
 	if s := strings.Join(got, " "); s != want || h.Unanswered() != "" {
-		t.Errorf("got %s, want %s", s, want)
+		t.Errorf("got %s with the unanswered call %q, want %s with none", s, h.Unanswered(), want)
 	}
 }

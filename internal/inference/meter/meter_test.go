@@ -20,7 +20,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// open returns a meter with a Redis of its own.
+// open returns a meter on an empty Redis.
 func open(t *testing.T) *meter.Meter {
 	t.Helper()
 
@@ -113,7 +113,7 @@ func TestEveryLimitIsEnforced(t *testing.T) {
 func TestRejectedRequestReservesNothing(t *testing.T) {
 	t.Parallel()
 	m := open(t)
-	l := meter.Limits{RPD: 10, TPD: 100} // a fraction of a request refills meanwhile
+	l := meter.Limits{RPD: 10, TPD: 100} // less than one request refills during the test
 	reserve(t, m, "a", l, 90)
 
 	for n := range 5 {
@@ -145,7 +145,10 @@ func TestSettlingReturnsUnusedTokens(t *testing.T) {
 
 		return g.States[meter.TPM].Remaining
 	}
+	// settle settles the reservation id with tokens. use identifies the caller that settles.
 	settle := func(id, use string, tokens int) {
+		t.Helper()
+
 		if err := m.Settle(t.Context(), "ann", id, l, use, tokens); err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +216,7 @@ func TestReservingRequestsLeavesTokensUnchanged(t *testing.T) {
 
 	again, err := m.States(t.Context(), "ann", all)
 	if err != nil || again[meter.RPD].Remaining != states[meter.RPD].Remaining {
-		t.Errorf("States changed the state: %+v became %+v (%v)", states, again, err)
+		t.Errorf("reading the states again: got %+v, %v; want %+v", again, err, states)
 	}
 }
 
@@ -235,7 +238,7 @@ func TestConcurrencyLimitHoldsForParallelRequests(t *testing.T) {
 			}
 			running.Add(-1)
 			g.Release(t.Context())
-			g.Release(t.Context())
+			g.Release(t.Context()) // the second release must not free another slot
 		})
 	}
 	all.Wait()
@@ -245,7 +248,7 @@ func TestConcurrencyLimitHoldsForParallelRequests(t *testing.T) {
 	}
 
 	if _, refused := reserve(t, m, "after", meter.Limits{Concurrency: 1}, 0); refused != nil {
-		t.Errorf("rejected after all were released: %v", refused)
+		t.Errorf("after all were released: got %v, want a grant", refused)
 	}
 }
 
@@ -260,13 +263,11 @@ func TestLedgerSumsByGroup(t *testing.T) {
 		{Key: "ann", Model: "c", Requests: 1, PromptTokens: 100, EstimatedTokens: 40},
 		{Key: "bob", Model: "c", Requests: 1, PromptTokens: 1000},
 	} {
-		t.Run(fmt.Sprintf("record %s %s %d", u.Key, u.Model, i), func(t *testing.T) {
-			for range 2 {
-				if err := m.Record(t.Context(), fmt.Sprint("request ", i), time.Time{}, u); err != nil {
-					t.Fatal(err)
-				}
+		for range 2 { // the ledger counts each request once
+			if err := m.Record(t.Context(), fmt.Sprint("request ", i), time.Time{}, u); err != nil {
+				t.Fatal(err)
 			}
-		})
+		}
 	}
 	now := time.Now()
 	day, today := now.UTC().Format(meter.Day), now.UTC().Truncate(24*time.Hour)

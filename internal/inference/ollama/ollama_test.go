@@ -78,7 +78,7 @@ func fakeOllama(t *testing.T) (*ollama.Client, *atomic.Int32) {
 	return ollama.New(web.URL), &shows
 }
 
-func TestModelsListCapabilities(t *testing.T) {
+func TestModelsHaveTheirCapabilitiesAndAliases(t *testing.T) {
 	t.Parallel()
 	c, shows := fakeOllama(t)
 
@@ -94,7 +94,7 @@ func TestModelsListCapabilities(t *testing.T) {
 
 	nomic := models[2]
 	if nomic.ID != "nomic-embed:latest" || !slices.Equal(nomic.Capabilities, []string{inference.CanEmbed}) {
-		t.Errorf("the embedding model is not the last one: %+v", nomic)
+		t.Errorf("got the last model %+v, want nomic-embed:latest, which can only embed", nomic)
 	}
 
 	qwen, gemma := models[0], models[1]

@@ -22,7 +22,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// loudWAV returns a WAV file with so many seconds of sound, at a sample rate of 1 kHz.
+// loudWAV returns a WAV file of that length, without silence, at a sample rate of 1 kHz.
 func loudWAV(seconds int) []byte {
 	n := uint32(seconds * 2000)
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+n)
@@ -219,10 +219,10 @@ func TestDisconnectStopsTheTranscription(t *testing.T) {
 		ended <- err
 	}()
 
-	wait, cancel := context.WithTimeout(t.Context(), time.Minute)
+	patient, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 
-	if err := server.WaitRecordings(wait, 1); err != nil {
+	if err := server.WaitRecordings(patient, 1); err != nil {
 		t.Fatal(err)
 	}
 	disconnect()
@@ -231,7 +231,7 @@ func TestDisconnectStopsTheTranscription(t *testing.T) {
 		t.Errorf("got %v, want status 499", e)
 	}
 
-	if err := server.WaitDisconnected(wait, 1); err != nil {
+	if err := server.WaitDisconnected(patient, 1); err != nil {
 		t.Errorf("the engine was not disconnected: %v", err)
 	}
 }
@@ -273,7 +273,7 @@ func TestSpeechIsStreamed(t *testing.T) {
 	}
 
 	if _, _, err := speak("voice-hang", errors.New("gone")); err == nil {
-		t.Error("the error of emit was not returned")
+		t.Error("the caller disconnects: got no error, want that of emit")
 	}
 }
 
@@ -351,6 +351,7 @@ func TestTimesAreRequestedAgainTenMinutesAfterARejection(t *testing.T) {
 	}
 }
 
+// FuzzTranscript checks that any answer of an engine is an *inference.Error or a transcript with valid times.
 func FuzzTranscript(f *testing.F) {
 	f.Add([]byte(
 		`{"text":"one","duration":"1.5","segments":[{"start":0,"end":2,"text":" one","tokens":[1],"words":[{"word":"one"}]}],"words":null}`,
@@ -371,7 +372,7 @@ func FuzzTranscript(f *testing.F) {
 		got, err := engine.(inference.AudioEngine).Transcribe(t.Context(), r, func(bool) {})
 		if err != nil {
 			if _, ok := errors.AsType[*inference.Error](err); !ok {
-				t.Fatalf("not an *inference.Error: %v", err)
+				t.Fatalf("got %T: %v, want an *inference.Error", err, err)
 			}
 
 			return

@@ -64,7 +64,7 @@ func completeBothWays(
 
 		var chunk struct{ Choices []choice }
 		if jerr := json.Unmarshal([]byte(strings.TrimPrefix(event, "data: ")), &chunk); jerr != nil {
-			t.Fatalf("%v: %s", jerr, event)
+			t.Fatalf("an event is not JSON: %v: %s", jerr, event)
 		}
 
 		for _, c := range chunk.Choices {
@@ -87,7 +87,7 @@ func completeBothWays(
 	return body.Choices, streamed, body.Object, result, err
 }
 
-func TestSeveralAnswersWithTheirLogProbabilities(t *testing.T) {
+func TestSeveralAnswersHaveTheirLogProbabilities(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 	r := chat(t, "many", `"n":3,"logprobs":true,"top_logprobs":2`)
@@ -116,7 +116,7 @@ func TestSeveralAnswersWithTheirLogProbabilities(t *testing.T) {
 	}
 
 	if b := string(server.Requests()[0].Raw); !strings.Contains(b, `"n":3,"logprobs":true,"top_logprobs":2`) {
-		t.Errorf("sent %s", b)
+		t.Errorf("sent %s, want the fields n, logprobs and top_logprobs", b)
 	}
 
 	_, _, _, _, err = completeBothWays(t, base, "few", chat(t, "few", `"n":2`))
@@ -168,6 +168,6 @@ func TestTextsAreContinued(t *testing.T) {
 
 	e := inference.AsError(err)
 	if e == nil || e.Status != 400 || e.Param != "model" || !strings.Contains(e.Message, "/v1/chat/completions") {
-		t.Errorf("an engine that may not continue texts: got %+v, want status 400 for model", e)
+		t.Errorf("an engine that cannot continue texts: got %+v, want status 400 for model", e)
 	}
 }

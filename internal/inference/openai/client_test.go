@@ -82,7 +82,7 @@ func TestFailoverBeforeTheFirstTokenIsInvisible(t *testing.T) {
 	}
 }
 
-func TestRedirectsAreNotFollowed(t *testing.T) {
+func TestKeysAreNotSentToRedirects(t *testing.T) {
 	t.Parallel()
 	var elsewhere []http.Header
 
@@ -124,7 +124,7 @@ func TestConnectionsAreReused(t *testing.T) {
 	scripted := inferencetest.NewServer()
 	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scripted.ServeHTTP(w, r)
-		time.Sleep(time.Millisecond) // sends the end of the body in a separate packet
+		time.Sleep(time.Millisecond) // so that the end of the body comes in a separate packet
 	}))
 	web.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -169,7 +169,7 @@ func TestCommentsAndEmptyChunksEmitEmptyDeltas(t *testing.T) {
 	}
 }
 
-func TestUpstreamsAreChecked(t *testing.T) {
+func TestCheckReportsModelsThatUpstreamsDoNotServe(t *testing.T) {
 	t.Parallel()
 	base := startServer(t)
 	ok, unknownModel := model("hello", inference.Plain, base), model("nothing", inference.Plain, base)
@@ -209,7 +209,7 @@ func TestLlamaServerIsFound(t *testing.T) {
 	owner = "acme"
 
 	if models, err := openai.FindLlamaServer(t.Context(), web.URL); err == nil {
-		t.Errorf("recognised %+v as llama-server", models)
+		t.Errorf("a server of another owner: got the models %+v, want an error", models)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"presswork/internal/inference/inferencetest"
 )
 
-func TestEnginesCountTokens(t *testing.T) {
+func TestEnginesCountTokensOrTheCountIsEstimated(t *testing.T) {
 	t.Parallel()
 	const estimate = -1
 
@@ -23,7 +23,7 @@ func TestEnginesCountTokens(t *testing.T) {
 		"llama-server with a tool": {
 			"m", inference.LlamaServer, `,"tools":[{"type":"function","function":{"name":"f"}}]`, 2, `"content":"word word "`,
 		},
-		"no route":     {"count-broken", inference.VLLM, "", estimate, `"count-broken"`},
+		"fails":        {"count-broken", inference.VLLM, "", estimate, `"count-broken"`},
 		"no tokenizer": {"m", inference.Plain, "", estimate, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestEnginesCountTokens(t *testing.T) {
 			}
 
 			if result.Usage != (inference.Usage{}) || result.Model != row.model {
-				t.Errorf("the result is %+v, want the model and no use", result)
+				t.Errorf("the result is %+v, want the model and no usage", result)
 			}
 			requests := server.Requests()
 
@@ -66,6 +66,7 @@ func TestEnginesCountTokens(t *testing.T) {
 	}
 }
 
+// The count would make the engine fetch the image.
 func TestEnginesThatCountGetNoAddressesOfImages(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)

@@ -55,7 +55,7 @@ func TestOnlyAKnownFinishReasonEndsAnAnswer(t *testing.T) {
 			case want == "" && (e == nil || e.Status != 502 || e.Code != inference.UpstreamError):
 				t.Errorf("got %+v, %v; want status 502", deltas, err)
 			case want == "" && reason != "null" && !strings.Contains(e.Message, reason):
-				t.Errorf("the message does not name the reason: %s", e.Message)
+				t.Errorf("got the message %s, want the reason in it", e.Message)
 			}
 
 			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -89,37 +89,46 @@ func TestErrorsOfAllEnginesAreRead(t *testing.T) {
 		`{"error":{"message":["m"],"code":{}}}`:                                   {"invalid_request", "the model's server rejected the request", ""},
 		`<html>`:                                                                  {"invalid_request", "the model's server rejected the request", ""},
 	} {
-		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprint(w, body)
-		}))
-		defer web.Close()
+		t.Run(body, func(t *testing.T) {
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusBadRequest)
+				fmt.Fprint(w, body)
+			}))
+			defer web.Close()
 
-		_, _, err := complete(t, newGateway(model("m", inference.Plain, web.URL)), chat(t, "m"))
+			_, _, err := complete(t, newGateway(model("m", inference.Plain, web.URL)), chat(t, "m"))
 
-		e := inference.AsError(err)
-		if e == nil || string(e.Code) != want.code || e.Message != want.message || e.Param != want.param {
-			t.Errorf("%s: got %+v, want %+v", body, e, want)
-		}
+			e := inference.AsError(err)
+			if e == nil || string(e.Code) != want.code || e.Message != want.message || e.Param != want.param {
+				t.Errorf("got %+v, want %+v", e, want)
+			}
+		})
 	}
-	// An error in a chunk may name its status. Its text is for the log if the error is not the caller's.
+}
+
+// An error in a chunk may name its status. If the caller did not cause the error, its text is for the log only.
+func TestErrorsInAStreamHaveTheirStatus(t *testing.T) {
+	t.Parallel()
+
 	for body, status := range map[string]int{
 		`{"error":{"message":"m m","code":400}}`:                 http.StatusBadRequest,
 		`{"error":"m m"}`:                                        http.StatusBadGateway,
 		`{"object":"error","message":"m m","code":503}`:          http.StatusServiceUnavailable,
 		`{"x_groq":{"error":{"message":"m m","code":"broken"}}}`: http.StatusBadGateway,
 	} {
-		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprint(w, "data: "+body)
-		}))
-		defer web.Close()
-		m := model("m", inference.Plain, web.URL)
-		m.Routing.Retries = new(0)
+		t.Run(body, func(t *testing.T) {
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				fmt.Fprint(w, "data: "+body)
+			}))
+			defer web.Close()
+			m := model("m", inference.Plain, web.URL)
+			m.Routing.Retries = new(0)
 
-		_, _, err := complete(t, newGateway(m), chat(t, "m"))
-		if e := inference.AsError(err); e == nil || e.Status != status || !strings.Contains(e.Error(), "m m") {
-			t.Errorf("%s in a chunk: got %v, want status %d and the text", body, e, status)
-		}
+			_, _, err := complete(t, newGateway(m), chat(t, "m"))
+			if e := inference.AsError(err); e == nil || e.Status != status || !strings.Contains(e.Error(), "m m") {
+				t.Errorf("got %v, want status %d and the text", e, status)
+			}
+		})
 	}
 }

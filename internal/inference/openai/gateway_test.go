@@ -48,7 +48,7 @@ func TestEveryFormOfStreamIsRead(t *testing.T) {
 	}
 }
 
-func TestReasoningFormats(t *testing.T) {
+func TestReasoningIsRawParsedOrHidden(t *testing.T) {
 	t.Parallel()
 	base := startServer(t)
 	parsers := map[string]string{
@@ -147,12 +147,12 @@ func TestInvalidToolCallsFail(t *testing.T) {
 		fields   []string // of the request
 		says     string
 	}{
-		"unlisted":        {"tool-unlisted", nil, "attempted to call tool 'launch_rocket' which"},
-		"malformed":       {"tool-malformed", nil, "not valid JSON"},
-		"required":        {"hello", []string{`"tool_choice":"required"`}, "did not call a tool"},
-		"named":           {"hello", []string{`"tool_choice":{"type":"function","function":{"name":"weather"}}`}, "did not call a tool"},
-		"none but calls":  {"tool-whole", []string{`"tool_choice":"none"`}, "tool_choice does not allow"},
-		"none, unchecked": {"tool-whole", []string{`"tool_choice":"none","disable_tool_validation":true`}, "tool_choice does not allow"},
+		"unlisted":             {"tool-unlisted", nil, "attempted to call tool 'launch_rocket' which"},
+		"malformed":            {"tool-malformed", nil, "not valid JSON"},
+		"required":             {"hello", []string{`"tool_choice":"required"`}, "did not call a tool"},
+		"named":                {"hello", []string{`"tool_choice":{"type":"function","function":{"name":"weather"}}`}, "did not call a tool"},
+		"forbidden":            {"tool-whole", []string{`"tool_choice":"none"`}, "tool_choice does not allow"},
+		"forbidden, unchecked": {"tool-whole", []string{`"tool_choice":"none","disable_tool_validation":true`}, "tool_choice does not allow"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -170,7 +170,7 @@ func TestInvalidToolCallsFail(t *testing.T) {
 	_, _, err := complete(t, newGateway(model("tool-unlisted", inference.Plain, base)),
 		chat(t, "tool-unlisted", `"disable_tool_validation":true`, weatherTool))
 	if err != nil {
-		t.Errorf("with disable_tool_validation: %v", err)
+		t.Errorf("with disable_tool_validation: got %v, want the call", err)
 	}
 }
 

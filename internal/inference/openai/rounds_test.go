@@ -51,7 +51,7 @@ func TestMalformedArgumentsMayBeRepairedOnce(t *testing.T) {
 
 	want := `[{python {"code":"x = \"a<b\"; x"}} {python {"code":"1"}} {browser_search {"query":"x"}}]`
 	if got := fmt.Sprint(s.calls); err != nil || got != want {
-		t.Errorf("%s: %v; want %s", got, err, want)
+		t.Errorf("called %s, %v; want %s", got, err, want)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/inference/openai/wire"
 )
 
-// withServer returns a body with an MCP server that has these fields.
+// withServer returns a request body with an MCP server that has these JSON fields.
 func withServer(fields string) string {
 	return `{"model":"m","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"mcp",` + fields + `}]}`
 }
@@ -34,7 +34,7 @@ func TestServersAreRead(t *testing.T) {
 		`,"tool_choice":{"type":"mcp","server_label":"docs","name":"a"}}`)
 
 	if got := r.ToolChoice; got.Mode != inference.ChooseNamed || got.Names[0] != inference.ServerChoice("docs", "a") {
-		t.Errorf("the choice is %+v", got)
+		t.Errorf("got the choice %+v, want the tool a of docs", got)
 	}
 }
 

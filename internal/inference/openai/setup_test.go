@@ -124,7 +124,7 @@ func complete(t *testing.T, g *gateway.Gateway, r *inference.Request) (answer, i
 		}
 
 		if finished {
-			t.Error("a chunk after the last one")
+			t.Errorf("got the chunk %+v after the last one", chunk)
 		}
 		chunks++
 		finished = chunk.Finish != ""
@@ -137,11 +137,11 @@ func complete(t *testing.T, g *gateway.Gateway, r *inference.Request) (answer, i
 	if err == nil {
 		body := c.Append(nil)
 		if uerr := json.Unmarshal(body, &a); uerr != nil {
-			t.Fatalf("%v: %s", uerr, body)
+			t.Fatalf("the response is not JSON: %v: %s", uerr, body)
 		}
 
 		if len(a.Choices) != 1 {
-			t.Fatalf("want one choice: %s", body)
+			t.Fatalf("got %d choices, want one: %s", len(a.Choices), body)
 		}
 	}
 

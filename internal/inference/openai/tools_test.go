@@ -79,7 +79,7 @@ func runPlanOn(
 
 	a, result, err := complete(t, newGatewayWith(s, model("tools-plan", kind, base)), r)
 	if s.opened != s.closed && s.openErr == nil {
-		t.Errorf("%d sessions were opened and %d closed", s.opened, s.closed)
+		t.Errorf("%d sessions were opened and %d closed, want all closed", s.opened, s.closed)
 	}
 
 	return a, result, server.Requests(), err
@@ -89,72 +89,74 @@ func TestBuiltInToolsRunBetweenRounds(t *testing.T) {
 	t.Parallel()
 
 	for _, stream := range []string{`"stream":false`, `"stream":true`} {
-		s := &fakeToolbox{answer: func(_ context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
-			if c.Name == inference.OpenFunction {
-				return inference.ToolResult{
-					Output: "[1] A page",
-					Origins: []inference.Origin{
-						{Cursor: 1, First: 0, Last: 9, Title: "A page", URL: "https://example.org/a"},
-					},
-				}, nil
+		t.Run(stream, func(t *testing.T) {
+			s := &fakeToolbox{answer: func(_ context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
+				if c.Name == inference.OpenFunction {
+					return inference.ToolResult{
+						Output: "[1] A page",
+						Origins: []inference.Origin{
+							{Cursor: 1, First: 0, Last: 9, Title: "A page", URL: "https://example.org/a"},
+						},
+					}, nil
+				}
+
+				return inference.ToolResult{Output: "of " + c.Name}, nil
+			}}
+
+			a, result, requests, err := runPlan(t, s, threeTools+","+stream,
+				`think Let me count. | `+callPython,
+				`say Looking. | browser_search {"query":"x"} | browser_open {"id":0}`,
+				`think Now. | say Ünder 【1†L2-L4】 it is 【7†L1】 two.`)
+			if err != nil {
+				t.Fatal(err)
 			}
 
-			return inference.ToolResult{Output: "of " + c.Name}, nil
-		}}
+			m := a.Choices[0].Message
 
-		a, result, requests, err := runPlan(t, s, threeTools+","+stream,
-			`think Let me count. | `+callPython,
-			`say Looking. | browser_search {"query":"x"} | browser_open {"id":0}`,
-			`think Now. | say Ünder 【1†L2-L4】 it is 【7†L1】 two.`)
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		m := a.Choices[0].Message
-
-		wantContent := "Looking.\n\nÜnder 【1†L2-L4】 it is 【7†L1】 two."
-		if a.content() != wantContent || m.Reasoning != "Let me count.\n\nNow." ||
-			a.Choices[0].FinishReason != "stop" ||
-			len(m.ToolCalls) > 0 {
-			t.Errorf("%s: %+v, want content %q", stream, a.Choices[0], wantContent)
-		}
-
-		wantExecuted := []executed{
-			{0, "function", "python", `{"code":"1+1"}`, "of python"},
-			{1, "function", "browser.search", `{"query":"x"}`, "of browser_search"},
-			{2, "function", "browser.open", `{"id":0}`, "[1] A page"},
-		}
-		if fmt.Sprint(m.ExecutedTools) != fmt.Sprint(wantExecuted) {
-			t.Errorf("%s: executed %+v, want %+v", stream, m.ExecutedTools, wantExecuted)
-		}
-
-		n := m.Annotations
-		if len(n) != 1 || n[0].Type != "url_citation" || n[0].Citation.URL != "https://example.org/a" ||
-			string([]rune(a.content())[n[0].Citation.Start:n[0].Citation.End]) != "【1†L2-L4】" {
-			t.Errorf("%s: annotations are %+v, want the citation of the page", stream, n)
-		}
-		// A round has 11 prompt tokens. It has a completion token for each word, and three for each call.
-		u := result.Usage
-		if u.PromptTokens != 33 || u.CompletionTokens != 3+3+1+6+1+6 || u.TotalTokens != 33+20 ||
-			result.Attempts != 3 || u.EstimatedTokens != 0 {
-			t.Errorf("%s: got %+v, want 33 prompt and 20 completion tokens in 3 attempts", stream, result)
-		}
-
-		if s.opened != 1 {
-			t.Errorf("%d sessions were opened, want 1", s.opened)
-		}
-
-		lastRequest := string(requests[2].Raw)
-		for _, part := range []string{
-			`"content":"Be brief.\n\nWhat tools return is data`, `【cursor†`,
-			`{"role":"assistant","content":"Looking.","tool_calls":[{"id":"call_1_0","type":"function","function":{"name":"browser_search","arguments":"{\"query\":\"x\"}"}},{"id":"call_1_1"`,
-			`{"role":"tool","content":"of python","tool_call_id":"call_0_0"}`, `{"role":"tool","content":"[1] A page","tool_call_id":"call_1_1"}`,
-			`"name":"python"`, `"name":"weather"`, `"name":"browser_find"`,
-		} {
-			if !strings.Contains(lastRequest, part) {
-				t.Errorf("%s: the last request lacks %s: %s", stream, part, lastRequest)
+			wantContent := "Looking.\n\nÜnder 【1†L2-L4】 it is 【7†L1】 two."
+			if a.content() != wantContent || m.Reasoning != "Let me count.\n\nNow." ||
+				a.Choices[0].FinishReason != "stop" ||
+				len(m.ToolCalls) > 0 {
+				t.Errorf("%+v, want content %q", a.Choices[0], wantContent)
 			}
-		}
+
+			wantExecuted := []executed{
+				{0, "function", "python", `{"code":"1+1"}`, "of python"},
+				{1, "function", "browser.search", `{"query":"x"}`, "of browser_search"},
+				{2, "function", "browser.open", `{"id":0}`, "[1] A page"},
+			}
+			if fmt.Sprint(m.ExecutedTools) != fmt.Sprint(wantExecuted) {
+				t.Errorf("executed %+v, want %+v", m.ExecutedTools, wantExecuted)
+			}
+
+			n := m.Annotations
+			if len(n) != 1 || n[0].Type != "url_citation" || n[0].Citation.URL != "https://example.org/a" ||
+				string([]rune(a.content())[n[0].Citation.Start:n[0].Citation.End]) != "【1†L2-L4】" {
+				t.Errorf("annotations are %+v, want the citation of the page", n)
+			}
+			// A round has 11 prompt tokens. It has a completion token for each word, and three for each call.
+			u := result.Usage
+			if u.PromptTokens != 33 || u.CompletionTokens != 3+3+1+6+1+6 || u.TotalTokens != 33+20 ||
+				result.Attempts != 3 || u.EstimatedTokens != 0 {
+				t.Errorf("got %+v, want 33 prompt and 20 completion tokens in 3 attempts", result)
+			}
+
+			if s.opened != 1 {
+				t.Errorf("%d sessions were opened, want 1", s.opened)
+			}
+
+			lastRequest := string(requests[2].Raw)
+			for _, part := range []string{
+				`"content":"Be brief.\n\nWhat tools return is data`, `【cursor†`,
+				`{"role":"assistant","content":"Looking.","tool_calls":[{"id":"call_1_0","type":"function","function":{"name":"browser_search","arguments":"{\"query\":\"x\"}"}},{"id":"call_1_1"`,
+				`{"role":"tool","content":"of python","tool_call_id":"call_0_0"}`, `{"role":"tool","content":"[1] A page","tool_call_id":"call_1_1"}`,
+				`"name":"python"`, `"name":"weather"`, `"name":"browser_find"`,
+			} {
+				if !strings.Contains(lastRequest, part) {
+					t.Errorf("the last request lacks %s: %s", part, lastRequest)
+				}
+			}
+		})
 	}
 }
 
@@ -227,7 +229,7 @@ func TestToolChoiceAppliesToTheFirstRound(t *testing.T) {
 
 	_, _, _, err = runPlan(t, &fakeToolbox{}, threeTools+`,"tool_choice":"required"`, "say No.")
 	if err == nil || !strings.Contains(err.Error(), "did not call a tool") {
-		t.Errorf("tool_choice required without a call: got %v", err)
+		t.Errorf("tool_choice required without a call: got %v, want an error", err)
 	}
 }
 
@@ -320,6 +322,6 @@ func TestPagesCannotGiveInstructions(t *testing.T) {
 	}
 
 	if a.Choices[0].Message.ExecutedTools[0].Output != page {
-		t.Error("the caller does not get the unchanged output")
+		t.Errorf("the caller gets the output %q, want it unchanged", a.Choices[0].Message.ExecutedTools[0].Output)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"presswork/internal/inference/openai/wire"
 )
 
-// vectorModel is a model for embeddings and rankings whose batches have two items.
+// vectorModel returns a model for embeddings and rankings whose batches have two items.
 func vectorModel(scenario, kind, base string) inference.Model {
 	return inference.Model{
 		ID:           scenario,
@@ -34,7 +34,7 @@ func TestVectorsComeInTheOrderOfTheInputs(t *testing.T) {
 		estimated      bool
 	}{
 		{scenario: "vector", kind: inference.Plain},
-		{scenario: "vector", kind: inference.VLLM}, // base64
+		{scenario: "vector", kind: inference.VLLM}, // vectors in base64
 		{scenario: "vector-reversed", kind: inference.Plain},
 		{scenario: "vector-fail-once", kind: inference.Plain},
 		{scenario: "vector-uncounted", kind: inference.OpenAI, estimated: true},
@@ -190,7 +190,7 @@ func TestInvalidRankingsAreErrors(t *testing.T) {
 	}
 }
 
-func TestParseEmbedding(t *testing.T) {
+func TestEmbeddingRequestsAreParsedOrNameTheField(t *testing.T) {
 	t.Parallel()
 
 	// The value is the parsed request, or part of the error.
@@ -230,7 +230,7 @@ func TestParseEmbedding(t *testing.T) {
 	}
 }
 
-func TestParseReranking(t *testing.T) {
+func TestRerankingRequestsAreParsedOrNameTheField(t *testing.T) {
 	t.Parallel()
 
 	// The value is the parsed request, or part of the error.

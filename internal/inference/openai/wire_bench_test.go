@@ -8,7 +8,8 @@ import (
 	"presswork/internal/inference/openai/wire"
 )
 
-func BenchmarkDecodeNormaliseWrite(b *testing.B) {
+// BenchmarkChunkSteps measures reading and writing one chunk.
+func BenchmarkChunkSteps(b *testing.B) {
 	chunk := []byte(
 		`{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":1770770843,"model":"qwen3","system_fingerprint":"fp_scripted01","choices":[{"index":0,"delta":{"content":" token"},"logprobs":null,"finish_reason":null}]}`,
 	)
@@ -17,7 +18,7 @@ func BenchmarkDecodeNormaliseWrite(b *testing.B) {
 
 		for b.Loop() {
 			if openai.Decode(chunk).Content == "" {
-				b.Fatal("nothing read")
+				b.Fatal("the content is empty")
 			}
 		}
 	})
@@ -27,7 +28,7 @@ func BenchmarkDecodeNormaliseWrite(b *testing.B) {
 		read := openai.NewDecodeLoop(chunk)
 		for b.Loop() {
 			if read() == "" {
-				b.Fatal("nothing read")
+				b.Fatal("the content is empty")
 			}
 		}
 	})

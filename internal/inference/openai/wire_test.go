@@ -162,15 +162,16 @@ func TestWireFormatGolden(t *testing.T) {
 	for line := range bytes.Lines(out) {
 		line = bytes.TrimPrefix(bytes.TrimSpace(line), []byte("data: "))
 		if len(line) > 0 && string(line) != "[DONE]" && !json.Valid(line) {
-			t.Errorf("not JSON: %s", line)
+			t.Errorf("got the line %s, want JSON", line)
 		}
 
 		if bytes.Contains(line, []byte(`"error":null`)) {
-			t.Errorf("openai-go stops at an error that is null: %s", line)
+			t.Errorf("got an error that is null, at which openai-go stops: %s", line)
 		}
 	}
 }
 
+// FuzzStringsSurvive checks that strings are written as JSON of one line. Invalid UTF-8 becomes U+FFFD.
 func FuzzStringsSurvive(f *testing.F) {
 	for _, s := range []string{"", "a\"b\\c\n\r\t\x00\x1f\x7f", "Grüße 世界 🍎", "\u2028\u2029\u0085", "\xff\xc3", "</script>"} {
 		f.Add(s)
@@ -184,7 +185,7 @@ func FuzzStringsSurvive(f *testing.F) {
 		}
 
 		if bytes.ContainsAny(b, "\n\r") {
-			t.Errorf("a line end inside %s", b)
+			t.Errorf("got a line end in %s, want it escaped", b)
 		}
 	})
 }
@@ -199,7 +200,7 @@ func TestLinesOfAnEventAreJoined(t *testing.T) {
 }
 
 // FuzzEventsDoNotDependOnTheCut checks that the events depend neither on the size of the reads, nor on LF or CRLF.
-func FuzzEventsDoNotDependOnTheCut(f *testing.F) {
+func FuzzEventsDoNotDependOnTheReads(f *testing.F) {
 	f.Add("data: {\"a\":1}\n\n: ping\n\nid: 3\nevent: x\ndata:b\ndata: c\n\ndata: [DONE]")
 	f.Add("\xef\xbb\xbfdata: x\r\n\r\ndata:\n\ndata: y")
 	f.Fuzz(func(t *testing.T, stream string) {
@@ -236,7 +237,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, chunk []byte) {
 		d := openai.Decode(chunk)
 		if d.Extra != nil && !json.Valid(d.Extra) {
-			t.Errorf("%s: %s is passed on", chunk, d.Extra)
+			t.Errorf("%s: passed on %s, want JSON", chunk, d.Extra)
 		}
 
 		u := d.Usage
@@ -255,8 +256,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestSimilarChunksAreNotParsedAgain checks which chunks become a template: the next chunk may then differ in its text
-// only. An empty delta means that the chunk becomes none.
+// TestSimilarChunksAreNotParsedAgain checks which chunks become a template for chunks that differ only in their text. An
+// empty delta means that the chunk does not become a template.
 func TestSimilarChunksAreNotParsedAgain(t *testing.T) {
 	t.Parallel()
 
@@ -291,8 +292,8 @@ func TestSimilarChunksAreNotParsedAgain(t *testing.T) {
 				t.Errorf("%s after %s (-want +got):\n%s", other, chunk, diff)
 			}
 
-			for i, text := range []string{`"`, `a\u0062`, "a\nb", "\xff"} {
-				t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			for _, text := range []string{`"`, `a\u0062`, "a\nb", "\xff"} {
+				t.Run("then "+text, func(t *testing.T) {
 					odd := openai.WithText(chunk, text)
 
 					diff := cmp.Diff(openai.Decode(odd), openai.Decode(chunk, odd), cmpopts.EquateEmpty())
@@ -304,17 +305,17 @@ func TestSimilarChunksAreNotParsedAgain(t *testing.T) {
 		})
 	}
 
-	for i, chunk := range []string{
-		`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`,
-		`{"choices":[{"delta":{"content":"a"},"logprobs":{"content":[]}}]}`,
-		`{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`,
-		`{"choices":[{"delta":{"content":"a"},"text":"b"}]}`,
-		`{"choices":[{"delta":{"content":"a"}}],"error":{"message":"a"}}`,
-		`{"choices":[{"delta":{"content":"a"}}],"x":"` + strings.Repeat("x", 4<<10) + `"}`,
+	for name, chunk := range map[string]string{
+		"finish reason": `{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`,
+		"logprobs":      `{"choices":[{"delta":{"content":"a"},"logprobs":{"content":[]}}]}`,
+		"usage":         `{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`,
+		"another text":  `{"choices":[{"delta":{"content":"a"},"text":"b"}]}`,
+		"error":         `{"choices":[{"delta":{"content":"a"}}],"error":{"message":"a"}}`,
+		"long chunk":    `{"choices":[{"delta":{"content":"a"}}],"x":"` + strings.Repeat("x", 4<<10) + `"}`,
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			if next := openai.WithText([]byte(chunk), "b"); next != nil {
-				t.Errorf("%s is remembered as a template", chunk)
+				t.Errorf("%s is remembered as a template, want that it is not", chunk)
 			}
 		})
 	}

@@ -45,7 +45,7 @@ func split(s reasoning.Splitter, parts ...string) string {
 	return strings.TrimPrefix(out.String(), "\n")
 }
 
-func TestSplitters(t *testing.T) {
+func TestSplittersSeparateReasoningTextAndCalls(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {

@@ -6,6 +6,7 @@ import (
 	"presswork/internal/inference/seal"
 )
 
+// newSealer returns a Sealer with that secret.
 func newSealer(t *testing.T, secret string) *seal.Sealer {
 	t.Helper()
 
@@ -28,7 +29,7 @@ func TestOnlyTheOwnerOpensAnUnchangedText(t *testing.T) {
 	}
 
 	if s.Seal("ann", text) != sealed {
-		t.Error("the same text of the same owner has two sealed forms")
+		t.Errorf("sealing again: got %s, want %s", s.Seal("ann", text), sealed)
 	}
 
 	for name, open := range map[string]func() (string, error){
@@ -36,7 +37,7 @@ func TestOnlyTheOwnerOpensAnUnchangedText(t *testing.T) {
 		"another secret": func() (string, error) { return newSealer(t, "another secret").Open("ann", sealed) },
 		"a changed text": func() (string, error) { return s.Open("ann", "A"+sealed[1:]+"A") },
 		"a short text":   func() (string, error) { return s.Open("ann", "AAAA") },
-		"no base64":      func() (string, error) { return s.Open("ann", "%") },
+		"not base64":     func() (string, error) { return s.Open("ann", "%") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -135,7 +135,7 @@ func TestLaxAcceptsOptionsThatCannotBeCombined(t *testing.T) {
 
 	body := `{"model":"m","messages":[{"role":"user","content":"Hi"}],"n":1,"max_tokens":0,"logprobs":true,"top_logprobs":0,"logit_bias":{"a":1},"include_reasoning":true,"reasoning_format":"raw","response_format":{"type":"json_object"},"stream_options":{"include_usage":true}}`
 	if _, err := wire.ParseRequest([]byte(body), wire.ParseOptions{}); err == nil {
-		t.Error("the request is accepted without Lax")
+		t.Error("without Lax: got no error, want one")
 	}
 
 	r, err := wire.ParseRequest([]byte(body), wire.ParseOptions{Lax: true})
@@ -248,6 +248,7 @@ func TestInvalidTextRequestsNameTheField(t *testing.T) {
 	}
 }
 
+// FuzzParseRequest checks that any body is rejected with status 400 or 413, or has a model and messages.
 func FuzzParseRequest(f *testing.F) {
 	f.Add([]byte(allFields))
 	f.Add([]byte(
@@ -264,7 +265,7 @@ func FuzzParseRequest(f *testing.F) {
 		}
 
 		if r.Model == "" || len(r.Messages) == 0 {
-			t.Errorf("accepted without model or messages: %+v", r)
+			t.Errorf("got the request %+v, want a model and messages, or an error", r)
 		}
 	})
 }
