@@ -10,8 +10,8 @@ import (
 	"presswork/internal/document"
 )
 
-// A search finds Arabic and Persian words as they were written: the text of the PDF has base letters instead of
-// presentation forms, and the letters of a ligature in their order.
+// A search finds Arabic and Persian words as they were written. The text of the PDF has base letters instead of
+// presentation forms, and it has the letters of a ligature in their order.
 func TestRightToLeftWordsAreFoundAsWritten(t *testing.T) {
 	t.Parallel()
 

@@ -59,8 +59,8 @@ func reaching() []string {
 	return things
 }
 
-// Chromium paints ink above the first line of a page at the foot of the page before, and ink below the last line at
-// the head of the next page.
+// Chromium paints ink above the first line of a page at the foot of the page before. It paints ink below the last line
+// at the head of the next page.
 func TestFirstLinesDoNotReachOntoThePageBefore(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
