@@ -13,6 +13,7 @@ import (
 	"presswork/internal/input"
 )
 
+// page is the address that is exported.
 var page = &url.URL{Scheme: "http", Host: "site.example", Path: "/"}
 
 // check decodes and checks the options of a request. picture selects screenshot options.
@@ -46,7 +47,7 @@ func TestValidOptionsAreAccepted(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			if err := check(text, false); err != nil {
-				t.Errorf("%v", err)
+				t.Errorf("got %v, want no error", err)
 			}
 		})
 	}
@@ -54,7 +55,7 @@ func TestValidOptionsAreAccepted(t *testing.T) {
 	for _, text := range []string{`{}`, `{"type":"jpeg","quality":0}`, `{"clip":{"x":0,"y":10.5,"width":1,"height":16384}}`, `{"selector":"#x"}`, `{"fullPage":true,"timeout":120000}`} {
 		t.Run(text, func(t *testing.T) {
 			if err := check(text, true); err != nil {
-				t.Errorf("%v", err)
+				t.Errorf("got %v, want no error", err)
 			}
 		})
 	}
@@ -103,7 +104,7 @@ func TestInvalidOptionsAreRejected(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			e := fault.AsError(check(text, false))
 			if e == nil || e.Param != want.param || !strings.Contains(e.Message, want.says) || len(e.Message) > 1200 {
-				t.Errorf("%v", e)
+				t.Errorf("got %v, want %q for %s", e, want.says, want.param)
 			}
 		})
 	}
@@ -115,13 +116,13 @@ func TestInvalidOptionsAreRejected(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			if err := check(text, true); err == nil || !strings.Contains(err.Error(), says) {
-				t.Errorf("%v", err)
+				t.Errorf("got %v, want %q", err, says)
 			}
 		})
 	}
 
 	if e := fault.AsError(check(`{"fullPage":true,"selector":"#x"}`, true)); e == nil || e.Param != "options.selector" {
-		t.Errorf("two areas: %+v", e)
+		t.Errorf("two areas: got %+v, want an error for options.selector", e)
 	}
 }
 
@@ -130,7 +131,7 @@ func TestPaperSizeFollowsTheOptions(t *testing.T) {
 
 	for _, tc := range []struct {
 		o             export.PDFOptions
-		width, height float64
+		width, height float64 // inches
 	}{
 		{export.PDFOptions{}, 8.5, 11},
 		{export.PDFOptions{Format: "A4", Width: "1in"}, 8.2677, 11.6929},
@@ -141,14 +142,14 @@ func TestPaperSizeFollowsTheOptions(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %s %s", tc.o.Format, tc.o.Width, tc.o.Height), func(t *testing.T) {
 			p, err := export.PaperOf(tc.o)
 			if err != nil || math.Abs(p.Width-tc.width) > 1e-9 || math.Abs(p.Height-tc.height) > 1e-9 {
-				t.Errorf("%+v: %v × %v, %v", tc.o, p.Width, p.Height, err)
+				t.Errorf("got %v × %v in, %v; want %v × %v", p.Width, p.Height, err, tc.width, tc.height)
 			}
 		})
 	}
 }
 
 // A job record stores the options as JSON.
-func TestOptionsSurviveTheQueue(t *testing.T) {
+func TestOptionsAreReadBackFromAJobRecord(t *testing.T) {
 	t.Parallel()
 	var o, again export.PDFOptions
 
@@ -169,14 +170,15 @@ func TestOptionsSurviveTheQueue(t *testing.T) {
 	if again.FailOnHTTPStatusCodes == nil || export.Fails(again.VisitOptions, 404) || again.Margin.Top != "96px" ||
 		*again.Tagged ||
 		len(again.Cookies) != 1 {
-		t.Errorf("%s came back as %+v", b, again)
+		t.Errorf("%s is read as %+v, want every field unchanged", b, again)
 	}
 
 	if !export.Fails(export.VisitOptions{}, 404) || export.Fails(export.VisitOptions{}, 399) {
-		t.Error("the default is 400 to 599")
+		t.Error("want the statuses from 400 on to fail by default, and no others")
 	}
 }
 
+// FuzzOptions checks that invalid options are no internal errors, and that valid ones give a timeout and a paper size.
 func FuzzOptions(f *testing.F) {
 	for _, seed := range []string{
 		`{"format":"A4","margin":{"top":40,"left":"1cm"},"scale":0.5,"pageRanges":"1-3, 5"}`, `{"width":1e400,"height":"12in"}`, `{"failOnHttpStatusCodes":[404,[500,599]]}`,
@@ -198,12 +200,12 @@ func FuzzOptions(f *testing.F) {
 		}
 
 		if limit := export.TimeoutOf(o.VisitOptions); limit <= 0 || limit > export.MaxTimeout {
-			t.Errorf("%q: a time of %s", text, limit)
+			t.Errorf("%q: got the timeout %s, want up to %s", text, limit, export.MaxTimeout)
 		}
 
 		paper, err := export.PaperOf(o)
 		if err != nil || !(paper.Width > 0 && paper.Height > 0) || math.IsInf(paper.Width*paper.Height, 0) {
-			t.Errorf("%q: %+v, %v", text, paper, err)
+			t.Errorf("%q: got the paper %+v, %v; want finite sizes", text, paper, err)
 		}
 	})
 }

@@ -158,7 +158,7 @@ func TestFetchDetectsTheTypeFromTheBytes(t *testing.T) {
 	}
 }
 
-func TestFetchRejectsUnprintableImages(t *testing.T) {
+func TestFetchRejectsOtherFilesAndImagesThatAreTooLarge(t *testing.T) {
 	t.Parallel()
 	base, p := serveImages(t, map[string][]byte{
 		"/html":      []byte("<!doctype html><html><body><svg></svg>"),
@@ -208,7 +208,7 @@ func TestFetchRejectsUnprintableImages(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			_, _, err := f.Fetch(t.Context(), base+path)
 			if fault.CodeOf(err) != want {
-				t.Errorf("%v, want %s", err, want)
+				t.Errorf("got %v, want %s", err, want)
 			}
 		})
 	}
@@ -220,7 +220,7 @@ func TestFetchRejectsUnprintableImages(t *testing.T) {
 	} {
 		t.Run(raw, func(t *testing.T) {
 			if _, _, err := f.Fetch(t.Context(), raw); fault.CodeOf(err) != want {
-				t.Errorf("%v, want %s", err, want)
+				t.Errorf("got %v, want %s", err, want)
 			}
 		})
 	}
@@ -237,7 +237,7 @@ func TestFetchErrorsDoNotNameResolvedAddresses(t *testing.T) {
 	}
 }
 
-func TestFetchIsCancelledAndConcurrent(t *testing.T) {
+func TestFetchEndsWithItsContextAndRunsConcurrently(t *testing.T) {
 	t.Parallel()
 	base, p := serveImages(t, map[string][]byte{
 		"/png": encodeGray(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }),

@@ -2,7 +2,6 @@ package guard_test
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -46,7 +45,7 @@ func TestPublicInternetIsAllowedOnWebPortsOnly(t *testing.T) {
 	} {
 		t.Run(ap, func(t *testing.T) {
 			if !allowed(t, p, ap) {
-				t.Errorf("%s is rejected", ap)
+				t.Error("the address is rejected, want it allowed")
 			}
 		})
 	}
@@ -54,15 +53,15 @@ func TestPublicInternetIsAllowedOnWebPortsOnly(t *testing.T) {
 	for _, ap := range []string{"1.1.1.1:22", "1.1.1.1:6379", "1.1.1.1:8080", "1.1.1.1:0", "[2606:4700:4700::1111]:25"} {
 		t.Run(ap, func(t *testing.T) {
 			if allowed(t, p, ap) {
-				t.Errorf("%s is allowed", ap)
+				t.Error("the address is allowed, want it rejected")
 			}
 		})
 	}
 }
 
 // TestEverySpecialRangeIsRejected has the first and the last address of every special range, and every way to write an
-// IPv4 address as IPv6. The ranges
-// are those entries of the IANA special-purpose and multicast registries that are not globally reachable.
+// IPv4 address as IPv6. The ranges are those entries of the IANA special-purpose and multicast registries that are not
+// globally reachable.
 func TestEverySpecialRangeIsRejected(t *testing.T) {
 	t.Parallel()
 
@@ -117,7 +116,7 @@ func TestAllowTrueOpensOnlyPrivateNetworks(t *testing.T) {
 	for _, ap := range []string{"127.0.0.1:3000", "127.9.9.9:80", "10.1.2.3:9000", "172.20.0.5:81", "192.168.1.1:443", "[::1]:8080", "[fd12::1]:99", "[::ffff:10.0.0.1]:25"} {
 		t.Run(ap, func(t *testing.T) {
 			if !allowed(t, p, ap) {
-				t.Errorf("%s is rejected", ap)
+				t.Error("the address is rejected, want it allowed")
 			}
 		})
 	}
@@ -129,7 +128,7 @@ func TestAllowTrueOpensOnlyPrivateNetworks(t *testing.T) {
 	} {
 		t.Run(ap, func(t *testing.T) {
 			if allowed(t, p, ap) {
-				t.Errorf("%s is allowed", ap)
+				t.Error("the address is allowed, want it rejected")
 			}
 		})
 	}
@@ -138,7 +137,7 @@ func TestAllowTrueOpensOnlyPrivateNetworks(t *testing.T) {
 func TestExemptionsOpenOnlyWhatTheyName(t *testing.T) {
 	t.Parallel()
 
-	for i, tc := range []struct{ allow, opened, closed string }{
+	for _, tc := range []struct{ allow, opened, closed string }{
 		{"10.1.0.0/16", "10.1.2.3:81", "10.2.0.1:80"},
 		{"10.1.2.3", "10.1.2.3:81", "10.1.2.4:80"},
 		{"10.1.2.3:9000", "10.1.2.3:9000", "10.1.2.3:9001"},
@@ -156,14 +155,14 @@ func TestExemptionsOpenOnlyWhatTheyName(t *testing.T) {
 		{"64:ff9b:1::/48", "[64:ff9b:1::10.0.0.1]:80", "[64:ff9b:1:a9fe:a9:fe00::]:80"},
 		{"2001::/32", "[2001:0:101:101::fefe:fefe]:80", "[2001:0:101:101:0:0:5601:5601]:80"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(tc.allow+" and "+tc.opened, func(t *testing.T) {
 			p := policy(t, guard.Options{Allow: tc.allow})
 			if !allowed(t, p, tc.opened) {
-				t.Errorf("%s does not open %s", tc.allow, tc.opened)
+				t.Errorf("%s is rejected, want it allowed", tc.opened)
 			}
 
 			if allowed(t, p, tc.closed) {
-				t.Errorf("%s opens %s", tc.allow, tc.closed)
+				t.Errorf("%s is allowed, want it rejected", tc.closed)
 			}
 		})
 	}
@@ -179,7 +178,7 @@ func TestOwnServicesStayClosed(t *testing.T) {
 	for _, ap := range []string{"127.0.0.1:6379", "127.8.8.8:6379", "[::1]:6379", "[::ffff:127.0.0.1]:6379", "[::1]:8000", "127.0.0.1:9090", "10.0.0.9:9000", "[::ffff:10.0.0.9]:9000"} {
 		t.Run(ap, func(t *testing.T) {
 			if allowed(t, p, ap) {
-				t.Errorf("%s is allowed", ap)
+				t.Error("the address is allowed, want it rejected")
 			}
 		})
 	}
@@ -187,7 +186,7 @@ func TestOwnServicesStayClosed(t *testing.T) {
 	for _, ap := range []string{"127.0.0.1:6380", "10.0.0.8:9000", "192.168.200.201:6379"} {
 		t.Run(ap, func(t *testing.T) {
 			if !allowed(t, p, ap) {
-				t.Errorf("%s is rejected", ap)
+				t.Error("the address is rejected, want it allowed")
 			}
 		})
 	}
@@ -204,13 +203,13 @@ func TestLaterOwnServicesAreClosed(t *testing.T) {
 	const node, upstream = "10.0.0.7:7001", "10.0.0.7:11434"
 	for _, ap := range []string{node, upstream} {
 		if !allowed(t, p, ap) {
-			t.Errorf("%s is rejected before it is an own service", ap)
+			t.Errorf("%s is rejected before it is an own service, want it allowed", ap)
 		}
 	}
 
 	ownServices = []string{node, "ollama:11434", "not an address"}
 	if allowed(t, p, node) {
-		t.Errorf("%s is allowed", node)
+		t.Errorf("%s is allowed, want it rejected as an own service", node)
 	}
 
 	_, err := p.DialContext(t.Context(), "tcp", upstream)
@@ -269,7 +268,7 @@ func TestInvalidSettingsSayWhatIsAllowed(t *testing.T) {
 	}
 
 	if _, err := guard.New(guard.Options{Never: []string{"redis"}}); err == nil {
-		t.Error("an own service without a port is accepted")
+		t.Error("an own service without a port: got no error, want one")
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 	"presswork/internal/guard"
 )
 
-// BenchmarkProxy measures how much longer a request of 100 small resources takes through a session than directly.
+// BenchmarkProxy reports how much longer a request takes through a session than directly. Each round requests 100 small
+// resources.
 func BenchmarkProxy(b *testing.B) {
 	server := httptest.NewServer(echoSite)
 	defer server.Close()

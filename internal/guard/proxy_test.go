@@ -110,12 +110,13 @@ func TestProxyForwardsAndTunnels(t *testing.T) {
 		b, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 
-		want := "POST /a%2Fb/c?q=1;2&%zz host=" + hostOf(t, server) + " body=hello proxy="
-		if server == plain && string(b) != want+" xff=" { // the proxy adds no header
-			t.Errorf("got %q, want %q", b, want+" xff=")
+		proxyConnection := ""
+		if server == secure {
+			proxyConnection = "keep-alive" // a tunnel passes all headers
 		}
 
-		if !strings.HasPrefix(string(b), want) {
+		want := "POST /a%2Fb/c?q=1;2&%zz host=" + hostOf(t, server) + " body=hello proxy=" + proxyConnection + " xff="
+		if string(b) != want {
 			t.Errorf("got %q, want %q", b, want)
 		}
 	}
@@ -125,7 +126,7 @@ func TestProxyForwardsAndTunnels(t *testing.T) {
 	}
 }
 
-func TestProxyPassesUpgrades(t *testing.T) {
+func TestProxyPassesUpgradedConnections(t *testing.T) {
 	t.Parallel()
 
 	server := httptest.NewServer(echoSite)
@@ -254,18 +255,18 @@ func TestProxyRejectsInvalidRequests(t *testing.T) {
 	host := hostOf(t, server)
 
 	s, _ := openSession(t, policy(t, guard.Options{Allow: host}), guard.ProxyOptions{})
-	for i, head := range []string{
-		"GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
-		"GET https://" + host + "/ HTTP/1.1\r\nHost: x\r\n\r\n",
-		"GET file:///etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
-		"GET http://a:b@" + host + "/ HTTP/1.1\r\nHost: x\r\n\r\n",
-		"GET http://" + host + "/%zz HTTP/1.1\r\nHost: x\r\n\r\n",
-		"POST http://" + host + "/ HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc",
-		"GET http://" + host + "/\x00 HTTP/1.1\r\nHost: x\r\n\r\n",
-		"CONNECT nowhere HTTP/1.1\r\nHost: x\r\n\r\n",
-		"CONNECT /x HTTP/1.1\r\nHost: x\r\n\r\n",
+	for name, head := range map[string]string{
+		"a path":                  "GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
+		"https without a tunnel":  "GET https://" + host + "/ HTTP/1.1\r\nHost: x\r\n\r\n",
+		"a file":                  "GET file:///etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
+		"a password":              "GET http://a:b@" + host + "/ HTTP/1.1\r\nHost: x\r\n\r\n",
+		"an invalid escape":       "GET http://" + host + "/%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+		"two lengths":             "POST http://" + host + "/ HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc",
+		"a NUL":                   "GET http://" + host + "/\x00 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"a tunnel without a port": "CONNECT nowhere HTTP/1.1\r\nHost: x\r\n\r\n",
+		"a tunnel to a path":      "CONNECT /x HTTP/1.1\r\nHost: x\r\n\r\n",
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			conn, err := net.Dial("tcp", s.Addr())
 			if err != nil {
 				t.Fatal(err)
@@ -275,11 +276,11 @@ func TestProxyRejectsInvalidRequests(t *testing.T) {
 
 			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil {
-				t.Fatalf("%q: %v", head, err)
+				t.Fatal(err)
 			}
 
 			if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusBadGateway {
-				t.Errorf("%q: got %s, want 400 or 502", head, resp.Status)
+				t.Errorf("got %s, want 400 or 502", resp.Status)
 			}
 			conn.Close()
 		})

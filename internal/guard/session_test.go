@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestEndedSessionKeepsItsPort(t *testing.T) {
+func TestEndedSessionKeepsItsPortUntilItIsClosed(t *testing.T) {
 	t.Parallel()
 
 	s, err := guard.NewProxy(policy(t, guard.Options{}), guard.ProxyOptions{}).Open(t.Context())
@@ -24,13 +24,13 @@ func TestEndedSessionKeepsItsPort(t *testing.T) {
 
 	conn, err := net.Dial("tcp", s.Addr())
 	if err != nil {
-		t.Fatalf("the port is not held: %v", err)
+		t.Fatalf("connecting to the port: got %v, want a connection", err)
 	}
 	defer conn.Close()
 
 	if l, err := net.Listen("tcp", s.Addr()); err == nil {
 		l.Close()
-		t.Error("another listener can take the port")
+		t.Error("another listener took the port, want an error")
 	}
 	s.Close()
 	s.Close()
@@ -60,6 +60,7 @@ func TestGateServesNothingBeforeItsSession(t *testing.T) {
 	)
 	defer server.Close()
 	p := guard.NewProxy(policy(t, guard.Options{Allow: hostOf(t, server)}), guard.ProxyOptions{})
+	// request sends a request for a page of the server through a gate.
 	request := func(g *guard.Gate) net.Conn {
 		t.Helper()
 
@@ -141,7 +142,8 @@ func TestProxyAddsNoHeaders(t *testing.T) {
 	req.Header.Set("User-Agent", "u")
 	req.Header.Set("Accept-Encoding", "identity")
 
-	for range 3000 { // net/http guesses a type only if the body arrives before the head is sent
+	// net/http guesses a type only if the body arrives before the head is sent, so one response proves little.
+	for range 3000 {
 		resp, err := client.Do(req)
 		if err != nil {
 			t.Fatal(err)

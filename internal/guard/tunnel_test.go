@@ -51,7 +51,7 @@ func TestRequestsWithinTunnelsAreCounted(t *testing.T) {
 	}
 }
 
-func TestTunnelRequestsAreCountedInPieces(t *testing.T) {
+func TestTunnelRequestsAreCountedByTheirRecords(t *testing.T) {
 	t.Parallel()
 
 	echo, err := net.Listen("tcp", "127.0.0.1:0")
@@ -76,12 +76,15 @@ func TestTunnelRequestsAreCountedInPieces(t *testing.T) {
 	}
 
 	hello := record(22, 300)
-	for sent, want := range map[string]int64{
-		hello + record(20, 1) + record(23, 40) + record(23, 0) + record(21, 2) + record(23, 1<<10): 3,
-		hello + strings.Repeat(record(23, 7), 100):                                                 100,
-		"GET / HTTP/1.1\r\n\r\n" + record(23, 1):                                                   0, // a WebSocket
+	for name, test := range map[string]struct {
+		sent string
+		want int64
+	}{
+		"records of several kinds": {hello + record(20, 1) + record(23, 40) + record(23, 0) + record(21, 2) + record(23, 1<<10), 3},
+		"many short records":       {hello + strings.Repeat(record(23, 7), 100), 100},
+		"a WebSocket":              {"GET / HTTP/1.1\r\n\r\n" + record(23, 1), 0},
 	} {
-		t.Run(sent, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			for _, piece := range []int{1, 4, 1 << 20} {
 				t.Run(fmt.Sprintf("pieces of %d bytes", piece), func(t *testing.T) {
 					s, _ := openSession(t, policy(t, guard.Options{Allow: echo.Addr().String()}), guard.ProxyOptions{})
@@ -99,17 +102,17 @@ func TestTunnelRequestsAreCountedInPieces(t *testing.T) {
 					answer.ReadString('\n')
 
 					go func() {
-						for rest := sent; rest != ""; rest = rest[min(piece, len(rest)):] {
+						for rest := test.sent; rest != ""; rest = rest[min(piece, len(rest)):] {
 							io.WriteString(conn, rest[:min(piece, len(rest))])
 						}
 					}()
 
-					if _, err := io.ReadFull(answer, make([]byte, len(sent))); err != nil {
+					if _, err := io.ReadFull(answer, make([]byte, len(test.sent))); err != nil {
 						t.Fatal(err)
 					}
 
-					if got := s.Usage().Requests - 1; got != want { // the CONNECT is one request
-						t.Errorf("%d requests were counted, want %d", got, want)
+					if got := s.Usage().Requests - 1; got != test.want { // the CONNECT is one request
+						t.Errorf("%d requests were counted, want %d", got, test.want)
 					}
 					conn.Close()
 				})
