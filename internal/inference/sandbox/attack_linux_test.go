@@ -19,10 +19,10 @@ import (
 // attack is code that tries to leave the sandbox, or to take more than its share.
 type attack struct {
 	name, code string
-	// want is in the output if the sandbox contains the attack.
-	want string
-	// endless code gets a short time limit. stubborn code does not end when it is interrupted.
-	endless, stubborn bool
+	// want is part of the output if the sandbox contains the attack.
+	want     string
+	endless  bool // the code runs until it is interrupted, so it gets a short time limit
+	stubborn bool // the code also ignores the interrupt
 }
 
 // attacks are the attacks of TestAttacksAreContained. SOCKET, ABSTRACT and PORT stand for the addresses of servers on
@@ -193,7 +193,7 @@ var attacks = []attack{
 		code: frames + "forge(b'\\xff\\xff\\xff\\xff' + b'x' * 100)",
 		want: "no readable answer",
 	},
-	{name: "a frame that is no JSON", code: frames + "forge(b'\\0\\0\\0\\3abc')", want: "no readable answer"},
+	{name: "a frame that is not JSON", code: frames + "forge(b'\\0\\0\\0\\3abc')", want: "no readable answer"},
 	{name: "a frame of another kind", code: frames + "forge(frame([1, 2]))", want: "no readable answer"},
 	{name: "half a frame", code: frames + "forge(b'\\0\\0\\0\\xffabc')\nos._exit(0)", want: "exit status 0"},
 	{
@@ -211,8 +211,8 @@ var attacks = []attack{
 		"png = b'\\x89PNG\\r\\n\\x1a\\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 100000, 100000, 8, 0, 0, 0, 0)) + chunk(b'IDAT', zlib.compress(bytes(10000000))) + chunk(b'IEND', b'')\n" +
 		"forge(frame({'cell': 1, 'pictures': [base64.b64encode(png).decode()]}))\nos._exit(0)", want: "Pictures left out: 1"},
 	{
-		name: "a file that is no picture",
-		code: "open('a.png', 'w').write('no picture')\nNone",
+		name: "a file that is not a picture",
+		code: "open('a.png', 'w').write('text')\nNone",
 		want: "Pictures left out: 1",
 	},
 	{name: "a large picture", code: "open('a.png', 'wb').write(bytes(5 << 20))\nNone", want: "Pictures left out: 1"},
@@ -328,7 +328,7 @@ func TestAttacksAreContained(t *testing.T) {
 				t.Errorf("output is\n%.2000s\nwant %q", got.Output, a.want)
 			}
 			// A killed process ends when the kernel next schedules it.
-			wait.Until(t, "nothing runs after the call",
+			wait.Until(t, "the processes of the call have ended",
 				func() bool { return commandLineWith(t, "sleep\x00"+mark) == "" })
 			// An attack may damage the interpreter so that the first call after it fails.
 			got = run(t, s, "40 + 2")
@@ -345,7 +345,7 @@ func TestAttacksAreContained(t *testing.T) {
 			}
 
 			if left := commandLineWith(t, mark); left != "" {
-				t.Errorf("left running: %s", left)
+				t.Errorf("after the session runs %s, want no process of it", left)
 			}
 		})
 	}

@@ -129,7 +129,7 @@ func TestBudgetBelowOneSessionIsRejected(t *testing.T) {
 
 	_, err := sandbox.NewPool(sandbox.PoolOptions{Box: openBox(t), Budget: 100 << 20})
 	if err == nil || !strings.Contains(err.Error(), "100 MiB; one session takes up to 641 MiB") {
-		t.Errorf("error is %v", err)
+		t.Errorf("error is %v, want one with the budget and the memory of a session", err)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestBudgetRespectsControlGroupLimits(t *testing.T) {
 	root := t.TempDir()
 	for file, content := range map[string]string{
 		"system.slice/presswork.service/memory.max": "max\n",
-		"system.slice/memory.max":                   "3000\n",
+		"system.slice/memory.max":                   "3000\n", // limits of the parents apply as well
 		"memory/docker/1/memory.limit_in_bytes":     "2000\n",
 		"memory/memory.limit_in_bytes":              "9223372036854771712\n", // version 1 has no word for "no limit"
 	} {

@@ -90,7 +90,8 @@ func TestControlGroupHasLimitsOfSandbox(t *testing.T) {
 	}
 }
 
-// TestEachSandboxHasAControlGroup expects a control group only if one is delegated to the test.
+// TestEachSandboxHasAControlGroup expects a control group only if one is delegated to the test. Then the kernel enforces
+// the memory limit.
 func TestEachSandboxHasAControlGroup(t *testing.T) {
 	t.Parallel()
 	box := openBox(t)

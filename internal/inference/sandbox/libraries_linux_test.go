@@ -40,7 +40,7 @@ func TestFiguresBecomePictures(t *testing.T) {
 		{"with a failure", "_ = plt.plot([1, 2])\n1 / 0", 1, "ZeroDivisionError"},
 		{"several", "for i in range(6):\n    plt.figure()", 4, "left out: 2"},
 		{"too large a figure", "_ = plt.figure(figsize=(200, 100))", 1, ""},
-		{"draws itself", "class P:\n    def _repr_png_(self): return open('a.png', 'rb').read()\nP()", 1, ""},
+		{"a value with a picture", "class P:\n    def _repr_png_(self): return open('a.png', 'rb').read()\nP()", 1, ""},
 	} {
 		t.Run(cell.name, func(t *testing.T) {
 			got := run(t, s, cell.code)
@@ -58,7 +58,7 @@ func TestFiguresBecomePictures(t *testing.T) {
 				}
 
 				if _, err := png.Decode(bytes.NewReader(b)); err != nil {
-					t.Errorf("a picture is no PNG: %v", err)
+					t.Errorf("a picture is not a PNG: %v", err)
 				}
 			}
 
@@ -69,7 +69,8 @@ func TestFiguresBecomePictures(t *testing.T) {
 	}
 }
 
-func TestWaitingInterpretersHaveFontList(t *testing.T) {
+// Listing the fonts takes matplotlib seconds, so it is done before a session needs them.
+func TestWaitingInterpretersHaveTheFontList(t *testing.T) {
 	t.Parallel()
 
 	p, err := sandbox.NewPool(sandbox.PoolOptions{Box: openBox(t), Waiting: 1, Timeout: longTimeout})
@@ -107,7 +108,7 @@ func TestWaitingInterpretersHaveFontList(t *testing.T) {
 	wait.Until(t, "matplotlib has listed the fonts (`make setup-tools` installs it)", listed)
 
 	if !hasFontList() {
-		t.Error("the interpreter that waited has no font list")
+		t.Error("a session with the waiting interpreter has no font list, want one")
 	}
 }
 

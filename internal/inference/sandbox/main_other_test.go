@@ -9,11 +9,12 @@ import (
 	"presswork/internal/inference/sandbox"
 )
 
+// helperVariable turns the test program into a helper on Linux. Here are no tests that need it.
 const helperVariable = "PRESSWORK_SANDBOX_TEST_HELPER"
 
 func runHelper() int { return 1 }
 
-func TestMachineWithoutASandbox(t *testing.T) {
+func TestOpenReportsThatThisSystemHasNoSandbox(t *testing.T) {
 	t.Parallel()
 	if _, err := sandbox.Open(t.Context(), sandbox.Options{}); !errors.Is(err, sandbox.ErrUnavailable) {
 		t.Errorf("error is %v, want ErrUnavailable", err)

@@ -10,8 +10,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestMemoryOutsideProcessesIsLimited runs code that takes 1.5 GB and more while its resident set stays
-// small. It is not parallel: it measures the machine.
+// TestMemoryOutsideProcessesIsLimited runs code that takes 1.5 GB and more while its resident set stays small. It is not
+// parallel, because it measures the whole machine.
 func TestMemoryOutsideProcessesIsLimited(t *testing.T) {
 	const unmapped = `import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -59,7 +59,7 @@ for i in range(50):
         time.sleep(1000)
 for i in range(50): os.read(r, 1)
 `, "more memory than 512 MiB"},
-		{"shared memory that is mapped no more", strings.NewReplacer("FLAGS", "0x21", "FD", "-1").Replace(unmapped), ""},
+		{"unmapped shared memory", strings.NewReplacer("FLAGS", "0x21", "FD", "-1").Replace(unmapped), ""},
 		{"shared memory of /dev/zero", strings.NewReplacer("FLAGS", "0x01", "FD", "os.open('/dev/zero', os.O_RDWR)").Replace(unmapped), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

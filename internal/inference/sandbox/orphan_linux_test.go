@@ -51,7 +51,7 @@ func runHelper() int {
 
 			for n := range 20 {
 				code := "1"
-				if n == 10 { // it leaves a process running outside its session and process group
+				if n == 10 { // leave processes running outside the session and the process group of the cell
 					code = "import os, subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)\nos.fork() or os.setsid() or os.fork() or os.execlp('sleep', 'sleep', '1000')"
 				}
 
@@ -68,7 +68,7 @@ func runHelper() int {
 		if err := pool.Stop(ctx); err != nil {
 			return fail(err)
 		}
-	} else {
+	} else { // "busy"
 		s, err := pool.Session(ctx, nil)
 		if err != nil {
 			return fail(err)
@@ -170,7 +170,7 @@ func TestThousandCallsLeaveNoProcesses(t *testing.T) {
 
 	pid := fmt.Sprint(cmd.Process.Pid)
 	if left := descendants(pid); len(left) > 0 {
-		t.Errorf("left running: %v", left)
+		t.Errorf("after the calls run %v, want no processes", left)
 	}
 
 	fds, err := os.ReadDir("/proc/" + pid + "/fd")
@@ -183,7 +183,7 @@ func TestThousandCallsLeaveNoProcesses(t *testing.T) {
 	}
 }
 
-func TestProgramEndsWithItsParent(t *testing.T) {
+func TestSandboxedProgramsEndAfterTheirServerIsKilled(t *testing.T) {
 	t.Parallel()
 
 	for range 3 {

@@ -89,7 +89,7 @@ func TestProgramSeesNothingOfTheMachine(t *testing.T) {
 
 		for _, secret := range []string{"passwd", "shadow", "presswork", "local\n", "GOFLAGS", "/proc/3 /proc/4 /proc/5 /proc/6", host + "\n"} {
 			if strings.Contains(string(out.Stdout), secret) {
-				t.Errorf("a program sees %q:\n%s", secret, out.Stdout)
+				t.Errorf("a program sees %q, want it hidden:\n%s", secret, out.Stdout)
 			}
 		}
 	})
@@ -112,7 +112,7 @@ func TestProgramSeesNothingOfTheMachine(t *testing.T) {
 			n := strings.TrimPrefix(fd, "/proc/self/fd/")
 			// The shell itself opens 3 and 10.
 			if n != "0" && n != "1" && n != "2" && n != "3" && n != "10" {
-				t.Errorf("descriptor %s is open", n)
+				t.Errorf("descriptor %s is open, want only 0, 1, 2 and those of the shell", n)
 			}
 		}
 	})
@@ -129,7 +129,7 @@ func TestProgramSeesNothingOfTheMachine(t *testing.T) {
 
 		for _, want := range []string{fmt.Sprintf("%d\nUid", min(20-raw+5, 19)), "Uid:\t65534\t65534", "Gid:\t65534\t65534", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"} {
 			if !strings.Contains(string(out.Stdout), want) {
-				t.Errorf("no %q in\n%s", want, out.Stdout)
+				t.Errorf("want %q in\n%s", want, out.Stdout)
 			}
 		}
 	})
@@ -174,7 +174,7 @@ func TestProgramRunsAsAnUnprivilegedUser(t *testing.T) {
 
 	want := uint32(os.Geteuid())
 	if want == 0 {
-		want = 60912
+		want = 60912 // the user of programs if the server runs as root
 	}
 
 	if got := <-owner; got != want {
@@ -204,7 +204,7 @@ func TestServerKeepsItsUser(t *testing.T) {
 	}
 
 	if want := fmt.Sprintf("\nUid:\t%d\t%[1]d\t", os.Getuid()); !strings.Contains(string(status), want) {
-		t.Errorf("no %q in\n%s", want, status)
+		t.Errorf("want %q in\n%s", want, status)
 	}
 }
 
@@ -242,6 +242,7 @@ func TestLimitsEndAProgram(t *testing.T) {
 		})
 	}
 
+	// These limits do not end the program. It sees an error instead.
 	for name, test := range map[string]struct {
 		script, want string
 		limits       sandbox.Limits
@@ -249,7 +250,7 @@ func TestLimitsEndAProgram(t *testing.T) {
 		"disk":              {"head -c 2000000 /dev/zero >a; head -c 2000000 /dev/zero >/tmp/a; head -c 2000000 /dev/zero >/dev/shm/a; cat a /tmp/a /dev/shm/a | wc -c", "3145728", sandbox.Limits{Disk: 1 << 20}},
 		"processor time":    {"(while :; do :; done); echo $?", "137", sandbox.Limits{CPU: time.Second}},
 		"processes":         {"for i in 1 2 3 4 5 6 7 8 9; do sleep 100 & done; echo never", "", sandbox.Limits{Processes: 6}},
-		"files not in here": {"for d in / /data /usr/bin /etc /dev /proc; do : 2>/dev/null >$d/x && echo $d; done", "", sandbox.Limits{}},
+		"read-only folders": {"for d in / /data /usr/bin /etc /dev /proc; do : 2>/dev/null >$d/x && echo $d; done", "", sandbox.Limits{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -91,19 +91,18 @@ func TestCellsShareASession(t *testing.T) {
 		{"a traceback without frames of the sandbox", "def g():\n    return 1 / 0\n\ng()", "Traceback (most recent call last):\n  File \"<cell 9>\", line 4, in <module>\n    g()\n  File \"<cell 9>\", line 2, in g\n    return 1 / 0\n           ~~^~~\nZeroDivisionError: division by zero", "", true},
 		{"variables before a failure stay", "z = 5\nraise ValueError('no')", "Traceback (most recent call last):\n  File \"<cell 10>\", line 2, in <module>\n    raise ValueError('no')\nValueError: no", "", true},
 		{"variables after a failure", "z", "5", "5", false},
-		{"a mistake of syntax", "x = = 1", "  File \"<cell 12>\", line 1\n    x = = 1\n        ^\nSyntaxError: invalid syntax", "", true},
+		{"a syntax error", "x = = 1", "  File \"<cell 12>\", line 1\n    x = = 1\n        ^\nSyntaxError: invalid syntax", "", true},
 		{"input has ended", "input('name? ')", "name? Traceback (most recent call last):\n  File \"<cell 13>\", line 1, in <module>\n    input('name? ')\nEOFError: EOF when reading a line", "", true},
 		{"exit ends the cell only", "exit()", "", "", false},
 		{"the status of sys.exit is shown", "import sys\nsys.exit('too bad')", "SystemExit: too bad", "", true},
 		{"classes can be pickled", "import pickle\nclass C: pass\ntype(pickle.loads(pickle.dumps(C()))) is C", "True", "True", false},
-		{"text that is no UTF-8", "print('\\ud800 \\x1b[31m \\x00 ü')\nsys.stdout.buffer.write(b'\\xff\\n')", "\\ud800 [31m  ü\n\uFFFD\n2", "2", false},
+		{"text that is not UTF-8", "print('\\ud800 \\x1b[31m \\x00 ü')\nsys.stdout.buffer.write(b'\\xff\\n')", "\\ud800 [31m  ü\n\uFFFD\n2", "2", false},
 		{"modules in the folder", "open('mine.py', 'w').write('a = 4')\nimport mine\nmine.a", "4", "4", false},
-		{"nothing", "", "", "", false},
+		{"an empty cell", "", "", "", false},
 		{"a comment", "# nothing", "", "", false},
 	} {
 		t.Run(cell.name, func(t *testing.T) {
 			got := run(t, s, cell.code)
-			// Python 3.11 and later mark the place; 3.13 does so for statements as well.
 			if got.Output != cell.output || got.Failed != cell.failed {
 				t.Errorf("failed: %v, output:\n%s\nwant failed: %v, output:\n%s", got.Failed, got.Output,
 					cell.failed, cell.output)
@@ -122,7 +121,7 @@ func TestCellsShareASession(t *testing.T) {
 
 	other := newSession(t, p)
 	if got := run(t, other, "x"); !strings.Contains(got.Output, "NameError") {
-		t.Errorf("another session sees the variables: %s", got.Output)
+		t.Errorf("another session has the output %s, want a NameError", got.Output)
 	}
 }
 
@@ -144,7 +143,7 @@ func TestFilesOfASessionAreReadOnly(t *testing.T) {
 	}
 
 	if _, err := p.Session(t.Context(), []sandbox.File{{Name: "../x"}}); err == nil {
-		t.Error("a file name with a folder was accepted")
+		t.Error("a file name with a folder: got no error, want one")
 	}
 }
 
@@ -155,13 +154,13 @@ func TestLongOutputIsShortened(t *testing.T) {
 	got := run(t, s, "for i in range(20000): print('line ü', i)")
 	for _, want := range []string{"line ü 0\n", "line ü 19999", "bytes left out"} {
 		if !strings.Contains(got.Output, want) {
-			t.Errorf("no %q in output of %d bytes", want, len(got.Output))
+			t.Errorf("want %q in the output of %d bytes", want, len(got.Output))
 		}
 	}
 
 	got = run(t, s, "'é' * 100000")
 	if len(got.Code) != 1 || len(got.Code[0].Text) > 16<<10 || !strings.HasPrefix(got.Output, "'ééé") {
-		t.Errorf("the value is not shortened: %.100s", got.Output)
+		t.Errorf("got the value %.100s, want its beginning in up to 16 KiB", got.Output)
 	}
 }
 
@@ -228,11 +227,11 @@ func TestASessionEndsWithItsContext(t *testing.T) {
 	}
 
 	if _, err := s.Run(t.Context(), "1"); err == nil {
-		t.Error("a closed session runs code")
+		t.Error("a closed session: got no error, want one")
 	}
 }
 
-func TestOneCellRunsAtATime(t *testing.T) {
+func TestPoolRunsItsNumberOfCellsAtATime(t *testing.T) {
 	t.Parallel()
 
 	p, err := sandbox.NewPool(sandbox.PoolOptions{Box: openBox(t), Cells: 1, Timeout: longTimeout})

@@ -18,7 +18,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// scripted answers the requests of the protocol by hand: each method with the JSON of its result.
+// scripted returns a server that answers each method with the JSON of its result, and other methods with status 400.
 func scripted(results map[string]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var call struct {
@@ -39,7 +39,7 @@ func scripted(results map[string]string) http.Handler {
 	})
 }
 
-// listing is a scripted server with these tools.
+// listing returns a scripted server with these tools.
 func listing(tools string) http.Handler {
 	return scripted(map[string]string{
 		"initialize": `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"t","version":"1"}}`,
@@ -47,7 +47,7 @@ func listing(tools string) http.Handler {
 	})
 }
 
-// tool is the JSON of a tool with a schema.
+// tool returns the JSON of a tool with a schema.
 func tool(name, schema string) string {
 	return fmt.Sprintf(`{"name":%q,"description":"d","inputSchema":%s}`, name, schema)
 }
@@ -134,23 +134,23 @@ func TestRedirectsAreChecked(t *testing.T) {
 	expectError(t, err, http.StatusForbidden, "is not allowed")
 
 	if seen.Load() != nil {
-		t.Error("the private address was reached")
+		t.Error("the private address got a request, want none")
 	}
 	_, err = open(t, redirect, ","+strings.TrimPrefix(other, "http://"), nil).List(t.Context())
 	expectError(t, err, http.StatusFailedDependency, "status 404")
 
 	if h := seen.Load().(http.Header); h.Get("Authorization") != "" || h.Get("X-Custom") != "" {
-		t.Errorf("another host got the secret: %v", h)
+		t.Errorf("another host got the headers %v, want neither Authorization nor X-Custom", h)
 	}
 }
 
-func TestPrivateAddressIsRefused(t *testing.T) {
+func TestPrivateAddressIsRejected(t *testing.T) {
 	t.Parallel()
 	address := serve(t, handler(newServer(), true))
 
 	for name, at := range map[string]string{
 		"as a literal":           strings.Replace(address, "127.0.0.1", "127.0.0.2", 1),
-		"behind a name":          strings.Replace(address, "127.0.0.1", "rebind.example", 1),
+		"of a name":              strings.Replace(address, "127.0.0.1", "rebind.example", 1),
 		"of the cloud":           "http://169.254.169.254/latest/meta-data",
 		"in an unusual notation": "http://0x7f000001/mcp",
 	} {
@@ -180,20 +180,20 @@ func TestToolThatNeverAnswersIsEnded(t *testing.T) {
 
 	got, err := s.Call(t.Context(), "wait", "{}")
 	if err != nil || !got.Broken || got.Output != "The server failed: it did not answer in time" ||
-		time.Since(began) > 10*time.Second {
-		t.Errorf("got %+v, %v after %s", got, err, time.Since(began))
+		time.Since(began) > wait.Patience {
+		t.Errorf("got %+v, %v after %s; want that the server did not answer in time", got, err, time.Since(began))
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 
 	if got, err := s.Call(ctx, "hang", "{}"); err == nil {
-		t.Errorf("a call whose caller disconnected returned %+v", got)
+		t.Errorf("a call whose caller disconnected: got %+v, want an error", got)
 	}
 	_ = s.Close()
 
 	wait.Receive(t, "the end of the call on the server", gone)
-	web.Close() // it waits for open connections
+	web.Close() // waits for open connections
 }
 
 func TestServerThatDiesDuringACallFailsTheCall(t *testing.T) {
@@ -225,20 +225,20 @@ func TestServerThatDiesDuringACallFailsTheCall(t *testing.T) {
 
 	got, err := s.Call(t.Context(), "t", "{}")
 	if err != nil || !got.Failed || !got.Broken || strings.Contains(got.Output, "127.0.0.1") {
-		t.Errorf("got %+v, %v", got, err)
+		t.Errorf("got %+v, %v; want a failed call that does not name the address", got, err)
 	}
 
 	if got, err = s.Call(t.Context(), "t", "{}"); err != nil || got.Output != "back again" {
-		t.Errorf("after the server has come back: got %+v, %v", got, err)
+		t.Errorf("after the server has come back: got %+v, %v; want its answer", got, err)
 	}
 }
 
-func TestGivenListReplacesListing(t *testing.T) {
+func TestGivenListIsNotRequested(t *testing.T) {
 	t.Parallel()
 	given := []inference.ServerTool{{Name: "add", Schema: json.RawMessage(`{"type":"object"}`)}}
 	s := open(t, "http://127.0.0.1:1", "", func(s *inference.ToolServer) { s.Listed = given })
 
 	if list, err := s.List(t.Context()); err != nil || names(list) != "add" {
-		t.Errorf("listed %q: %v", names(list), err)
+		t.Errorf("got the tools %q, %v; want add, without a request", names(list), err)
 	}
 }

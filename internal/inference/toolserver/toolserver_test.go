@@ -21,7 +21,7 @@ import (
 // secret is a header that only the server may see.
 const secret = "Bearer s3cr3t-0f-the-c4ller"
 
-// newServer returns a server with the tools add, picture, fail and hang.
+// newServer returns a server with the tools add, structured, picture, fail and hang.
 func newServer() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "test"}, &sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{}})
 	type numbers struct{ A, B int }
@@ -57,7 +57,7 @@ func newServer() *sdk.Server {
 	return s
 }
 
-// onePixel is a GIF.
+// onePixel is a GIF of one pixel.
 var onePixel = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00," +
 	"\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")
 
@@ -70,7 +70,7 @@ func serve(t *testing.T, h http.Handler) string {
 	return s.URL
 }
 
-// handler serves s at every path to clients with the secret.
+// handler serves s at every path to clients that send the secret.
 func handler(s *sdk.Server, stateless bool) http.Handler {
 	inner := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s },
 		&sdk.StreamableHTTPOptions{Stateless: stateless, PropagateRequestCancellation: true})
@@ -84,7 +84,8 @@ func handler(s *sdk.Server, stateless bool) http.Handler {
 	})
 }
 
-// open opens a session with the server at an address. Only this address is permitted, and what allow lists.
+// open opens a session with the server at an address. The policy allows this address and the list allow, which is empty
+// or begins with a comma. change may edit the server; nil leaves it unchanged.
 func open(t *testing.T, address, allow string, change func(*inference.ToolServer)) inference.ServerSession {
 	t.Helper()
 
@@ -120,6 +121,7 @@ func open(t *testing.T, address, allow string, change func(*inference.ToolServer
 	return session
 }
 
+// names returns the names of tools, separated by spaces.
 func names(list []inference.ServerTool) string {
 	var all []string
 	for _, t := range list {
@@ -139,7 +141,7 @@ func TestToolsAreListedAndCalled(t *testing.T) {
 
 			list, err := s.List(t.Context())
 			if err != nil || names(list) != "add fail hang picture structured" || !list[0].ReadOnly {
-				t.Fatalf("listed %q: %v", names(list), err)
+				t.Fatalf("got the tools %q, %v; want all five, and add read-only", names(list), err)
 			}
 
 			for call, want := range map[string]inference.ToolResult{
@@ -159,11 +161,11 @@ func TestToolsAreListedAndCalled(t *testing.T) {
 				got, err := s.Call(t.Context(), tool, arguments)
 				if err != nil || got.Output != want.Output || got.Failed != want.Failed || got.Broken != want.Broken ||
 					len(got.Images) != len(want.Images) {
-					t.Errorf("%s: %+v %v", call, got, err)
+					t.Errorf("%s: got %+v, %v; want %+v", call, got, err, want)
 				}
 
 				if len(want.Images) > 0 && !strings.HasPrefix(got.Images[0], want.Images[0]) {
-					t.Errorf("the image is %.40s", got.Images[0])
+					t.Errorf("got the image %.40s, want %s", got.Images[0], want.Images[0])
 				}
 			}
 		})
