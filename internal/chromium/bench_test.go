@@ -40,9 +40,10 @@ func sample(n int) printable.Page {
 	return printable.Page{HTML: s.String(), Sheet: printable.Sheet{Tagged: true, Outline: true}}
 }
 
-const tabs = 2 // of the browser in benchmarks
+// tabs is the number of tabs of the browser in benchmarks.
+const tabs = 2
 
-// block prints count documents through tabs workers and returns how long it took.
+// block calls print for count documents, in one worker for each tab, and returns how long that took.
 func block(b *testing.B, count int, print func(worker, n int) error) time.Duration {
 	begun := time.Now()
 	var next atomic.Int64

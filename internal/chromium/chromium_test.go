@@ -37,7 +37,7 @@ func text(t testing.TB, file []byte) string {
 	return strings.Join(strings.Fields(runTool(t, file, "pdftotext", "-", "-")), " ")
 }
 
-// info returns the field key of pdfinfo.
+// info returns a field of pdfinfo.
 func info(t testing.TB, file []byte, key string) string {
 	t.Helper()
 

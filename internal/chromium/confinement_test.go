@@ -103,7 +103,7 @@ var hostile = []string{
 	`<portal src="http://HOST/portal"></portal><fencedframe src="https://HOST/fenced"></fencedframe>`,
 }
 
-func TestPagesHaveNoNetwork(t *testing.T) {
+func TestPrintedPagesMakeNoConnections(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 2})
 	v4, count4 := countConnections(t, "127.0.0.1:0")
@@ -222,11 +222,12 @@ func TestPrintIsNotReplacedByANavigation(t *testing.T) {
 	})
 }
 
-func TestLargePDFIsRejected(t *testing.T) {
+func TestLargePDFsAreRejected(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, MaxPDFBytes: 100 << 10})
 
 	large := strings.Repeat("<p style='break-before:page'>page", 1000)
+	// The second page is so large that it is sent in pieces.
 	for _, p := range []printable.Page{page(large), page(large + "<!--" + strings.Repeat("x", 2<<20))} {
 		_, err := b.Print(t.Context(), p)
 
@@ -299,7 +300,7 @@ func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 	}
 
 	if helpers := pids(t, dir, "utility"); len(helpers) > 0 {
-		t.Errorf("%d further processes, want none for the network", len(helpers))
+		t.Errorf("%d utility processes, want none: the network needs no process", len(helpers))
 	}
 
 	profiles, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*", "data"))
@@ -321,9 +322,10 @@ func fakeBrowser(t *testing.T, body string) string {
 	return path
 }
 
+// headlessShell is the browser of Debian.
 const headlessShell = "/usr/lib/chromium/chromium-headless-shell"
 
-func TestStartsWithoutSandboxIfItDoesNotWork(t *testing.T) {
+func TestBrowserWithoutAWorkingSandboxStartsUnsandboxed(t *testing.T) {
 	t.Parallel()
 	path := fakeBrowser(t, `case "$*" in *--no-sandbox*) exec `+headlessShell+` "$@";; esac
 		echo "[1:1:FATAL:zygote_host_impl_linux.cc(1)] No usable sandbox!" >&2; exit 1`)
@@ -385,7 +387,7 @@ func TestTabKeepsItsContentSecurityPolicy(t *testing.T) {
 		// The policy forbids style sheets from data: addresses; the browser alone allows them.
 		got := text(t, mustPrint(t, b, page(`<link rel=stylesheet href="data:text/css,p{display:none}"><p>shown`)))
 		if got != "shown" {
-			t.Fatalf("print %d: text %q, want shown: the policy did not block the style sheet", n, got)
+			t.Fatalf("print %d: text %q, want shown: the policy must block the style sheet", n, got)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/go-rod/rod/lib/cdp"
 )
 
-func TestSplitReply(t *testing.T) {
+func TestSplitReplyReadsOnlyTheUsualForm(t *testing.T) {
 	t.Parallel()
 
 	for msg, want := range map[string]string{
@@ -39,7 +39,7 @@ func TestSplitReply(t *testing.T) {
 	}
 }
 
-// splitReply must agree with the JSON decoder on well-formed responses.
+// If splitReply accepts a well-formed response, its result must be that of the JSON decoder.
 func FuzzSplitReply(f *testing.F) {
 	f.Add(`{"data":"JVBE"}`, "4F2A")
 	f.Add(`{"a":1,"sessionId":"x"}`, "")
@@ -67,7 +67,7 @@ func FuzzSplitReply(f *testing.F) {
 
 		var a, b any
 		if err := json.Unmarshal(got, &a); err != nil {
-			t.Fatalf("%s: %s: %v", msg, got, err)
+			t.Fatalf("%s: the result %s is not JSON: %v", msg, got, err)
 		}
 
 		if json.Unmarshal([]byte(result), &b) == nil && !reflect.DeepEqual(a, b) {
@@ -82,7 +82,8 @@ type peer struct {
 	out *os.File
 }
 
-// connect returns a conn and the browser's side of it. The conn rejects answers longer than limit bytes.
+// connect returns a conn and the browser's side of it. The conn rejects answers longer than limit bytes. It passes
+// events to watch.
 func connect(t *testing.T, limit int64, watch func(*cdp.Event)) (*conn, *peer) {
 	t.Helper()
 
@@ -116,13 +117,14 @@ func (p *peer) receive(t *testing.T) string {
 	return strings.TrimSpace(strings.TrimSuffix(msg, "\x00"))
 }
 
+// send writes messages to the conn.
 func (p *peer) send(messages ...string) {
 	for _, m := range messages {
 		p.out.WriteString(m + "\x00")
 	}
 }
 
-func TestConnCalls(t *testing.T) {
+func TestCallsReturnTheirAnswerOrTheErrorOfTheBrowser(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	c, p := connect(t, 1000, func(e *cdp.Event) { seen = append(seen, e.Method) })
@@ -172,7 +174,7 @@ func TestConnCalls(t *testing.T) {
 	}
 }
 
-func TestConnSendsDocumentsUnescaped(t *testing.T) {
+func TestDocumentsAreSentWithoutHTMLEscapes(t *testing.T) {
 	t.Parallel()
 
 	c, p := connect(t, 1000, func(*cdp.Event) {})
@@ -186,7 +188,7 @@ func TestConnSendsDocumentsUnescaped(t *testing.T) {
 	<-c.done
 }
 
-func TestConnStopsWaitingForAnUnreadDocument(t *testing.T) {
+func TestCallsEndWithTheirContextIfTheBrowserDoesNotRead(t *testing.T) {
 	t.Parallel()
 	c, p := connect(t, 1000, func(*cdp.Event) {})
 	cancelCall := func(written func()) {
@@ -221,7 +223,7 @@ func TestConnStopsWaitingForAnUnreadDocument(t *testing.T) {
 	}
 }
 
-func TestConnEndsWithTheBrowser(t *testing.T) {
+func TestCallsFailWhenTheBrowserEnds(t *testing.T) {
 	t.Parallel()
 
 	c, p := connect(t, 1000, func(*cdp.Event) {})
@@ -239,7 +241,7 @@ func TestConnEndsWithTheBrowser(t *testing.T) {
 	}
 }
 
-func TestDecodePDF(t *testing.T) {
+func TestDecodePDFRejectsMalformedAndLargeAnswers(t *testing.T) {
 	t.Parallel()
 
 	pdf, err := decodeData([]byte(`{"data":"JVBERi0=","stream":""}`), 5)
@@ -268,26 +270,31 @@ func TestFailedPrintOfACrashedTabIsALostTab(t *testing.T) {
 		answer string
 		lost   bool
 	}{
-		"dead":  {`{"method":"Target.targetCrashed","params":{"targetId":"T"}}`, true},
-		"alive": {`{"id":2,"result":{"id":"1"},"sessionId":"S"}`, false},
+		"crashed":     {`{"method":"Target.targetCrashed","params":{"targetId":"T"}}`, true},
+		"not crashed": {`{"id":2,"result":{"id":"1"},"sessionId":"S"}`, false},
 	} {
-		i := &instance{tabs: map[string]*tab{}}
-		connection, p := connect(t, 1000, i.watch)
-		tab := &tab{inst: i, conn: connection, target: "T", session: "S"}
-		tab.life, tab.end = context.WithCancelCause(t.Context())
-		i.tabs["T"] = tab
+		t.Run(name, func(t *testing.T) {
+			i := &instance{tabs: map[string]*tab{}}
+			connection, p := connect(t, 1000, i.watch)
+			tab := &tab{inst: i, conn: connection, target: "T", session: "S"}
+			tab.life, tab.end = context.WithCancelCause(t.Context())
+			i.tabs["T"] = tab
 
-		go func() {
-			p.receive(t)
-			p.send(`{"id":1,"error":{"code":-32000,"message":"Printing failed"}}`)
-			p.receive(t)
-			p.send(c.answer)
-		}()
-		_, err := tab.printOnce(t.Context(), printParams{}, 1000)
+			go func() {
+				p.receive(t)
+				p.send(`{"id":1,"error":{"code":-32000,"message":"Printing failed"}}`)
+				p.receive(t)
+				p.send(c.answer)
+			}()
+			_, err := tab.printOnce(t.Context(), printParams{}, 1000)
 
-		err = tab.refusalCause(t.Context(), err)
-		if _, refused := errors.AsType[*cdp.Error](err); refused == c.lost || errors.Is(err, errTabCrashed) != c.lost {
-			t.Errorf("%s: error %v, want errTabCrashed: %v", name, err, c.lost)
-		}
+			err = tab.refusalCause(t.Context(), err)
+			if _, refused := errors.AsType[*cdp.Error](
+				err,
+			); refused == c.lost ||
+				errors.Is(err, errTabCrashed) != c.lost {
+				t.Errorf("error %v, want errTabCrashed: %v", err, c.lost)
+			}
+		})
 	}
 }

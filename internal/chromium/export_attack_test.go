@@ -15,8 +15,8 @@ import (
 	"presswork/internal/guard"
 )
 
-// ways are the means by which a page can make its browser connect. HOST is the target, and the path names the
-// means. All of them reach a host that is allowed.
+// ways are pages that make their browser connect. HOST is the target, and the path of its address is the name of the
+// way. All of them reach a host that is allowed.
 var ways = map[string]string{
 	"img":           `<img src="http://HOST/img">`,
 	"srcset":        `<img srcset="http://HOST/srcset 1x">`,
@@ -66,7 +66,7 @@ var ways = map[string]string{
 	"refresh":       `<iframe src="/header?Refresh=0;url=http://HOST/refresh"></iframe>`,
 }
 
-// closedWays are means to connect that Presswork closes for every host.
+// closedWays are ways that Presswork closes for every host.
 var closedWays = map[string]string{
 	"popup":   `<script>open("http://HOST/popup")</script>`,
 	"stun":    `<script>gather("stun:HOST")</script>`,
@@ -91,7 +91,7 @@ const gather = `<script>function gather(server) {
 	p.createDataChannel("x"); p.createOffer().then(o => p.setLocalDescription(o))
 }</script>`
 
-// inside has means to reach files, the browser's own pages and the machine. Chromium allows them to no page of the web.
+// inside tries to reach files, the browser's own pages and devices. Chromium forbids that to every page of the web.
 const inside = `
 	<link rel=dns-prefetch href="//leak.test/"><link rel=preconnect href="https://HOST/"><img src="ftp://HOST/">
 	<iframe src="file:///etc/passwd"></iframe><iframe src="view-source:http://HOST/"></iframe><iframe src="chrome://version"></iframe>
@@ -209,6 +209,7 @@ func TestPagesCannotReachThisMachine(t *testing.T) {
 	e := startExporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}},
 		guard.Options{Allow: "site.test:" + ports[0] + ",site.test:" + ports[1], Lookup: resolveToLoopback})
 	var jobs []job
+	// wantError exports a page and expects an error with the code.
 	wantError := func(address string, o export.PDFOptions, code fault.Code) {
 		jobs = append(jobs, job{address, func(t *testing.T) {
 			_, err := e.PDF(t.Context(), chromium.Visit{URL: address}, o)
@@ -221,7 +222,7 @@ func TestPagesCannotReachThisMachine(t *testing.T) {
 		jobs = append(jobs, job{address, func(t *testing.T) {
 			out, err := e.PDF(t.Context(), chromium.Visit{URL: address}, o)
 			if err != nil {
-				t.Errorf("%s: %v", address, err)
+				t.Errorf("%s: error %v, want none", address, err)
 				return
 			}
 
@@ -238,8 +239,8 @@ func TestPagesCannotReachThisMachine(t *testing.T) {
 			}
 		}})
 	}
-	wait := withTimeout(90_000)
-	wait.WaitForTimeout = 500
+	later := withTimeout(90_000) // exports the page 500 ms after it has loaded, so that scripts can run
+	later.WaitForTimeout = 500
 
 	// Export the secret by each of its names.
 	for _, host := range hosts {
@@ -259,8 +260,8 @@ func TestPagesCannotReachThisMachine(t *testing.T) {
 		wantError(base+path, withTimeout(90_000), fault.AddressNotAllowed)
 	}
 	// For these schemes Chromium reports that there is no page.
-	wantError(base+"/to?ftp://site.test/", wait, fault.PageError)
-	wantError(base+"/to?view-source:http://site.test/", wait, fault.PageError)
+	wantError(base+"/to?ftp://site.test/", later, fault.PageError)
+	wantError(base+"/to?view-source:http://site.test/", later, fault.PageError)
 	late := withTimeout(90_000)
 	late.WaitForTimeout = 5_000 // the page navigates after 50 ms; a busy machine is slower
 	wantError(base+"/late", late, fault.AddressNotAllowed)
@@ -269,12 +270,12 @@ func TestPagesCannotReachThisMachine(t *testing.T) {
 		wantText(base+path, withTimeout(90_000), words)
 	}
 	// Export a page that loads parts from the secret. The export must succeed without them.
-	wantText(base+"/all", wait, "page")
-	wantText(other+"/all", wait, "page")
+	wantText(base+"/all", later, "page")
+	wantText(other+"/all", later, "page")
 	wantText(base+"/hosts", withTimeout(90_000), "page")
-	wantText(base+"/worker", wait, "page")
-	wantText(base+"/shut", wait, "shut")
-	wantText(base+"/inside", wait, "inside")
+	wantText(base+"/worker", later, "page")
+	wantText(base+"/shut", later, "shut")
+	wantText(base+"/inside", later, "inside")
 	// Load the secret from a header template, which Chromium either prints or rejects.
 	requests := ways["img"] + ways["css"] + ways["import"] + ways["background"] + ways["svgimage"]
 	for name, template := range map[string]string{
@@ -291,7 +292,7 @@ func TestPagesCannotReachThisMachine(t *testing.T) {
 				Margin:              export.Margin{Top: "2cm", Bottom: "2cm"},
 			})
 			if err != nil && fault.CodeOf(err) != fault.PageError {
-				t.Error(err)
+				t.Errorf("error %v, want none or page_error", err)
 			} else if err == nil && text(t, out.Data) != "next" {
 				t.Errorf("text %q, want next", text(t, out.Data))
 			}

@@ -12,8 +12,8 @@ import (
 	"presswork/internal/guard"
 )
 
-// BenchmarkExportAgainstFloor exports a page of 20 resources through Exporter and by bare commands. It alternates
-// between them, because the speed of a machine drifts, and then exports several pages at a time.
+// BenchmarkExportAgainstFloor exports a page of 20 resources alternately through Exporter and by bare commands, because
+// the speed of a machine drifts. Each round then exports eight pages, two at a time.
 func BenchmarkExportAgainstFloor(b *testing.B) {
 	site := pages{"/style.css": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css")

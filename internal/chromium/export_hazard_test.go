@@ -21,6 +21,7 @@ type hazard struct {
 
 // hazards returns the pages by name. A page with code "" must be exported with a text that begins with "page".
 func hazards() map[string]hazard {
+	// endless sends a page of the type in its address without an end.
 	endless := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
 
@@ -126,7 +127,7 @@ func hazards() map[string]hazard {
 	}
 }
 
-func TestHazardousPages(t *testing.T) {
+func TestHazardousPagesHarmNoOtherExport(t *testing.T) {
 	t.Parallel()
 	site := pages{"/ok": "<p>next", "/never": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}
 	hazards := hazards()

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/guard"
 )
 
-func TestHTMLContainsChangesByScripts(t *testing.T) {
+func TestHTMLIsThePageAfterItsScripts(t *testing.T) {
 	t.Parallel()
 	site := pages{
 		"/":      "<div id=root></div><script>setTimeout(()=>{root.textContent='made by '+'scripts'},100)</script>",

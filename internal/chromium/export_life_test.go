@@ -163,8 +163,8 @@ func TestCancelledExportLeavesNothing(t *testing.T) {
 func TestContextOfTheNextExportIsCreatedAhead(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
-	var during []int // the renderers while a page is open: that of the page and that of the next one
-	var discarded int
+	var during []int  // the renderers while a page is open: that of the page and that of the next one
+	var discarded int // a renderer of the wrong window size, which is about to end
 	port := serve(t, pages{"/": "page", "/look": func(w http.ResponseWriter, r *http.Request) {
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()

@@ -16,8 +16,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// This test repeats TestPagesCannotReachThisMachine with a guard that allows this machine. If a way did not work here,
-// the other test would not prove that the guard closes it.
+// TestWaysWorkIfTheGuardAllowsThem repeats TestPagesCannotReachThisMachine with a guard that allows this machine. If a
+// way did not work here, the other test would not prove that the guard closes it.
 func TestWaysWorkIfTheGuardAllowsThem(t *testing.T) {
 	t.Parallel()
 	secret, closed := newSecret(t), newSecret(t)

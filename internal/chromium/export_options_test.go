@@ -16,7 +16,7 @@ import (
 	"presswork/internal/guard"
 )
 
-func TestWaitOptions(t *testing.T) {
+func TestExportsWaitForTheStateOfTheirOptions(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	port := serve(t, pages{
@@ -83,13 +83,13 @@ func TestWaitOptions(t *testing.T) {
 		code fault.Code
 		says string
 	}{
-		"selector":          {export.VisitOptions{WaitForSelector: "#never", Timeout: loaded}, fault.PageTimeout, "waitForSelector"},
-		"expression":        {export.VisitOptions{WaitForExpression: "nowhere.to", Timeout: loaded}, fault.PageTimeout, "nowhere is not defined"},
-		"idle":              {export.VisitOptions{WaitUntil: "networkidle0", Timeout: quick}, fault.PageTimeout, ""},
-		"endless":           {export.VisitOptions{WaitForExpression: "new Promise(()=>{})", Timeout: quick}, fault.PageTimeout, ""},
-		"no selector":       {export.VisitOptions{WaitForSelector: "p["}, fault.InvalidOption, "not a valid selector"},
-		"no expression":     {export.VisitOptions{WaitForExpression: "a b"}, fault.InvalidOption, "Unexpected identifier"},
-		"throws its syntax": {export.VisitOptions{WaitForExpression: "JSON.parse('{')", Timeout: loaded}, fault.PageTimeout, "JSON"},
+		"selector":           {export.VisitOptions{WaitForSelector: "#never", Timeout: loaded}, fault.PageTimeout, "waitForSelector"},
+		"expression":         {export.VisitOptions{WaitForExpression: "nowhere.to", Timeout: loaded}, fault.PageTimeout, "nowhere is not defined"},
+		"idle":               {export.VisitOptions{WaitUntil: "networkidle0", Timeout: quick}, fault.PageTimeout, ""},
+		"endless promise":    {export.VisitOptions{WaitForExpression: "new Promise(()=>{})", Timeout: quick}, fault.PageTimeout, ""},
+		"invalid selector":   {export.VisitOptions{WaitForSelector: "p["}, fault.InvalidOption, "not a valid selector"},
+		"invalid expression": {export.VisitOptions{WaitForExpression: "a b"}, fault.InvalidOption, "Unexpected identifier"},
+		"throws SyntaxError": {export.VisitOptions{WaitForExpression: "JSON.parse('{')", Timeout: loaded}, fault.PageTimeout, "JSON"},
 	} {
 		path := "/later"
 		if name == "idle" {
@@ -134,7 +134,7 @@ func pixel(t *testing.T, data []byte, x, y int) color.NRGBA {
 	return color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
 }
 
-func TestPaperAndPictureOptions(t *testing.T) {
+func TestPDFsAndScreenshotsFollowTheirOptions(t *testing.T) {
 	t.Parallel()
 	other := serve(t, pages{"/": "<script>document.write('framed script')</script>"})
 	port := serve(t, pages{
@@ -300,7 +300,7 @@ func TestPaperAndPictureOptions(t *testing.T) {
 			export.ScreenshotOptions{VisitOptions: export.VisitOptions{OmitBackground: new(omit)}},
 		)
 		if got := corner(t, out.Data); (got.A == 0) != omit {
-			t.Errorf("omitBackground %v: colour of the corner %v", omit, got)
+			t.Errorf("omitBackground %v: colour of the corner %v, want it transparent: %v", omit, got, omit)
 		}
 	}
 

@@ -27,7 +27,7 @@ import (
 	"presswork/internal/test/sitetest"
 )
 
-func TestExportOfASiteWithScripts(t *testing.T) {
+func TestSiteIsExportedAsItsUserSeesIt(t *testing.T) {
 	t.Parallel()
 	site := sitetest.Serve(t)
 	e := startExporter(t, chromium.ExporterOptions{}, guard.Options{Allow: site.Host})
@@ -128,7 +128,7 @@ func TestExportOfASiteWithScripts(t *testing.T) {
 	}
 }
 
-// imageConfig returns the size of a picture.
+// imageConfig returns the size and the colour model of a picture.
 func imageConfig(t *testing.T, data []byte) image.Config {
 	t.Helper()
 
@@ -248,7 +248,7 @@ func closedAddress(t *testing.T) string {
 	return fmt.Sprintf("127.0.0.1:%d", bound.(*syscall.SockaddrInet4).Port)
 }
 
-func TestUnreachablePages(t *testing.T) {
+func TestUnreachableAndFailingPagesAreExplained(t *testing.T) {
 	t.Parallel()
 	secure := httptest.NewUnstartedServer(http.HandlerFunc(echo))
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -296,16 +296,16 @@ func TestUnreachablePages(t *testing.T) {
 		path, says string
 		o          export.VisitOptions
 	}{
-		"all fine":   {"/fine", "", export.VisitOptions{FailOnResourceLoadingFailed: new(true), FailOnConsoleExceptions: new(true)}},
-		"resource":   {"/", "gone.test", export.VisitOptions{FailOnResourceLoadingFailed: new(true)}},
-		"exception":  {"/", "missing is not defined", export.VisitOptions{FailOnConsoleExceptions: new(true)}},
-		"download":   {"/offers", "", export.VisitOptions{WaitForTimeout: 100}},
-		"none asked": {"/", "", export.VisitOptions{}},
-		"404":        {"/nothing", "status 404", export.VisitOptions{}},
-		"a way to":   {"/leads?/nothing", "status 404", export.VisitOptions{}},
-		"from 404":   {"/leads?/fine", "", export.VisitOptions{}},
-		"never":      {"/nothing", "", export.VisitOptions{FailOnHTTPStatusCodes: []export.StatusRange{}}},
-		"200":        {"/fine", "status 200", export.VisitOptions{FailOnHTTPStatusCodes: []export.StatusRange{{From: 200, To: 204}}}},
+		"all fine":      {"/fine", "", export.VisitOptions{FailOnResourceLoadingFailed: new(true), FailOnConsoleExceptions: new(true)}},
+		"resource":      {"/", "gone.test", export.VisitOptions{FailOnResourceLoadingFailed: new(true)}},
+		"exception":     {"/", "missing is not defined", export.VisitOptions{FailOnConsoleExceptions: new(true)}},
+		"download":      {"/offers", "", export.VisitOptions{WaitForTimeout: 100}},
+		"no option":     {"/", "", export.VisitOptions{}},
+		"404":           {"/nothing", "status 404", export.VisitOptions{}},
+		"to 404":        {"/leads?/nothing", "status 404", export.VisitOptions{}},
+		"from 404":      {"/leads?/fine", "", export.VisitOptions{}},
+		"404 allowed":   {"/nothing", "", export.VisitOptions{FailOnHTTPStatusCodes: []export.StatusRange{}}},
+		"200 forbidden": {"/fine", "status 200", export.VisitOptions{FailOnHTTPStatusCodes: []export.StatusRange{{From: 200, To: 204}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port + tc.path},

@@ -28,7 +28,7 @@ type TraceEvent struct {
 	} `json:"args"`
 }
 
-// Trace returns what the browser's threads did while work ran.
+// Trace returns the spans of the browser's threads during work.
 func (r *Raw) Trace(ctx context.Context, work func() error) ([]TraceEvent, error) {
 	browser := r.inst.rod.Context(ctx)
 	mode := proto.TracingStartTransferModeReturnAsStream
@@ -102,7 +102,7 @@ func (r *Raw) CPU() time.Duration {
 
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		// The third field follows the name in brackets.
 		f := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))

@@ -36,7 +36,7 @@ func TestBrowserProcessesHaveNoNetwork(t *testing.T) {
 				err,
 			)
 		}
-		t.Fatal("the browser shares this process's network")
+		t.Fatal("the browser shares the network of this process, want one of its own")
 	}
 
 	ours, err := os.Readlink("/proc/self/ns/net")
@@ -56,11 +56,11 @@ func TestBrowserProcessesHaveNoNetwork(t *testing.T) {
 		seen++
 
 		if network, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", p.pid)); err == nil && network == ours {
-			t.Errorf("%s shares this process's network", p.kind())
+			t.Errorf("%s shares the network of this process, want another one", p.kind())
 		}
 
 		if fields["NoNewPrivs"] != "1" {
-			t.Errorf("%s may gain privileges", p.kind())
+			t.Errorf("%s has NoNewPrivs %s, want 1", p.kind(), fields["NoNewPrivs"])
 		}
 	}
 
@@ -74,7 +74,7 @@ func TestBrowserProcessesHaveNoNetwork(t *testing.T) {
 	dialled := make(chan error, 1)
 
 	go func() {
-		runtime.LockOSThread() // it is not unlocked, so that the thread, which is in the other network, ends
+		runtime.LockOSThread() // not unlocked, so that the thread ends: it stays in the other network
 
 		space, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", leader))
 		if err == nil {
@@ -101,7 +101,7 @@ func TestBrowserProcessesHaveNoNetwork(t *testing.T) {
 	}()
 
 	if err := wait.Receive(t, "the connection fails or succeeds", dialled); err == nil {
-		t.Error("the loopback of this machine is reached from the browser's network")
+		t.Error("connecting from the network of the browser to this machine: got no error, want one")
 	}
 
 	if n := connections(); n != 0 {

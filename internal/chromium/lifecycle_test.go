@@ -65,7 +65,7 @@ func TestCancelledPrintReturnsTheCause(t *testing.T) {
 		func() bool { return b.Health(t.Context()) == nil && b.Stats().Tabs == 1 })
 }
 
-func TestQueueIsLimited(t *testing.T) {
+func TestPrintsBeyondTheQueueLimitAreRejected(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, QueueLimit: 1})
 	mustPrint(t, b, page("x"))
@@ -78,7 +78,7 @@ func TestQueueIsLimited(t *testing.T) {
 	for range 2 {
 		wg.Go(func() { b.Print(ctx, endless) })
 	}
-	wait.Until(t, "one at work, one waiting", func() bool {
+	wait.Until(t, "one print is running and one is waiting", func() bool {
 		s := b.Stats()
 		return s.Busy == 1 && s.Waiting == 1
 	})
@@ -91,12 +91,13 @@ func TestQueueIsLimited(t *testing.T) {
 	mustPrint(t, b, page("x"))
 }
 
-func TestRecycling(t *testing.T) {
+func TestBrowserIsReplacedByCountAgeOrMemory(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
-		opt                    chromium.Options
-		printers, replacements int
+		opt          chromium.Options
+		printers     int // goroutines that print
+		replacements int
 	}{
 		"count":  {chromium.Options{RecycleAfter: 5}, 2, 2},
 		"age":    {chromium.Options{RecycleAge: time.Millisecond}, 2, 2},
@@ -120,7 +121,7 @@ func TestRecycling(t *testing.T) {
 						}
 
 						if _, err := b.Print(t.Context(), page("<p>x")); err != nil {
-							t.Errorf("a print failed: %v", err)
+							t.Errorf("a print during a replacement: error %v, want nil", err)
 							return
 						}
 					}
@@ -165,7 +166,7 @@ func TestStopLeavesNothing(t *testing.T) {
 	}
 
 	if err := b.Start(t.Context()); err == nil {
-		t.Error("Start after Stop succeeded")
+		t.Error("Start after Stop: got no error, want one")
 	}
 }
 
@@ -180,13 +181,13 @@ func TestStopEndsPrintsWhenItsContextEnds(t *testing.T) {
 	defer cancel()
 
 	if err := b.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Stop: %v", err)
+		t.Errorf("Stop: error %v, want %v", err, context.DeadlineExceeded)
 	}
 	wantCode(t, <-printed, fault.BrowserUnavailable)
 	wantEmpty(t, dir)
 }
 
-func TestKillDoesNotWait(t *testing.T) {
+func TestKillEndsRunningPrints(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
@@ -209,7 +210,7 @@ func TestKillDoesNotWait(t *testing.T) {
 	wantCode(t, <-printed, fault.BrowserUnavailable)
 }
 
-func TestKillDuringTheLaunch(t *testing.T) {
+func TestKillDuringTheLaunchLeavesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
@@ -232,8 +233,8 @@ func TestKillDuringTheLaunch(t *testing.T) {
 // slowText and endlessText keep a renderer busy while it prints: for about 300 ms, and for minutes.
 var slowText, endlessText = strings.Repeat("some text ", 20_000), strings.Repeat("x", 5<<20)
 
-// startPrint begins a print of a text and returns when the text is in its tab. The channel delivers the print's
-// error. Waiting for the slot alone would not suffice: the print has no browser yet.
+// startPrint begins a print of a text and returns when the text is in its tab. The channel delivers the error of the
+// print. A print that only has its slot has no browser yet, so waiting for the slot is not enough.
 func startPrint(ctx context.Context, t *testing.T, b *chromium.Browser, text string) <-chan error {
 	t.Helper()
 	printed, atWork := make(chan error, 1), make(chan struct{}, 9) // a print may be tried again
@@ -273,7 +274,7 @@ func wantNoFiles(t *testing.T, dir string) {
 	}
 }
 
-func TestStartFails(t *testing.T) {
+func TestMissingBrowserFailsPrintsAndHealth(t *testing.T) {
 	t.Parallel()
 
 	b := chromium.New(chromium.Options{Path: "/nonexistent/chromium", Log: slog.New(slog.DiscardHandler)})

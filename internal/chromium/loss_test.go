@@ -32,7 +32,7 @@ func TestLostBrowserIsReplacedAfterItsBackOff(t *testing.T) {
 	}
 }
 
-func TestErrorOfTheGuardReplacesTheBrowsers(t *testing.T) {
+func TestErrorOfTheGuardReplacesThatOfTheBrowser(t *testing.T) {
 	t.Parallel()
 
 	policy, err := guard.New(guard.Options{})

@@ -16,7 +16,7 @@ func TestBlocksWithoutNotesComputeNoStyles(t *testing.T) {
 	t.Parallel()
 	const blocks = 1000
 	paragraphs := strings.Repeat(
-		"Words that fill a line or more of a page, which may or may not end behind them.\n\n",
+		"Words that fill a line or more of a page, which may or may not end after them.\n\n",
 		blocks,
 	)
 	browser := browsertest.Start(t, chromium.Options{Tabs: 1})

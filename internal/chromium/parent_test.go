@@ -17,7 +17,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestMain lets the test binary also be the process that dies in TestBrowserDiesWithItsParent.
+// TestMain makes the test binary also the process that TestBrowserEndsWithItsParent kills.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("PRESSWORK_TEST_PARENT")
 	if dir == "" {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-func TestBrowserDiesWithItsParent(t *testing.T) {
+func TestBrowserEndsWithItsParent(t *testing.T) {
 	t.Parallel()
 
 	dir := public.Dir(t)
@@ -73,7 +73,7 @@ func TestBrowserDiesWithItsParent(t *testing.T) {
 	}
 	// processes finds only the browser, because the command line of the child does not contain dir.
 	if len(processes(t, dir)) == 0 {
-		t.Fatal("no browser is running")
+		t.Fatal("no browser is running, want that of the child")
 	}
 	cmd.Process.Kill()
 	cmd.Wait()

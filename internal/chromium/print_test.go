@@ -18,7 +18,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestPrintsText(t *testing.T) {
+func TestPrintedTextIsThatOfThePage(t *testing.T) {
 	t.Parallel()
 
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
@@ -33,7 +33,7 @@ func TestPrintsText(t *testing.T) {
 	}
 }
 
-func TestSheet(t *testing.T) {
+func TestPrintsFollowTheirSheet(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 2})
 
@@ -66,12 +66,12 @@ func TestSheet(t *testing.T) {
 	t.Run("outline", func(t *testing.T) {
 		t.Parallel()
 
-		for outline, want := range map[bool]bool{true: true, false: false} {
+		for _, want := range []bool{true, false} {
 			p := page("<h1>Chapter</h1>")
 
-			p.Sheet = printable.Sheet{Tagged: true, Outline: outline}
+			p.Sheet = printable.Sheet{Tagged: true, Outline: want}
 			if got := bytes.Contains(mustPrint(t, b, p), []byte("/Outlines")); got != want {
-				t.Errorf("Outline %v: the PDF has an outline: %v, want %v", outline, got, want)
+				t.Errorf("the PDF has an outline: %v, want %v", got, want)
 			}
 		}
 	})
@@ -115,7 +115,7 @@ func TestPrintsDataImagesAndFonts(t *testing.T) {
 	}
 }
 
-func TestManyPrintsThroughFewTabs(t *testing.T) {
+func TestWaitingPrintsGetTheirOwnText(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 2, QueueLimit: 200})
 
@@ -124,7 +124,7 @@ func TestManyPrintsThroughFewTabs(t *testing.T) {
 		wg.Go(func() {
 			out, err := b.Print(t.Context(), page(fmt.Sprintf("<p>document %d", n)))
 			if err != nil {
-				t.Errorf("%d: %v", n, err)
+				t.Errorf("print %d: error %v, want nil", n, err)
 				return
 			}
 
@@ -142,7 +142,7 @@ func TestManyPrintsThroughFewTabs(t *testing.T) {
 	}
 }
 
-func TestPrintsAnyBytes(t *testing.T) {
+func TestMalformedHTMLIsPrinted(t *testing.T) {
 	t.Parallel()
 
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
@@ -186,11 +186,11 @@ func TestFontsComeFromFontConfig(t *testing.T) {
 	}
 }
 
-func TestDirectoryThatTheBrowsersUserCannotReach(t *testing.T) {
+func TestErrorNamesADirectoryThatTheBrowserCannotReach(t *testing.T) {
 	t.Parallel()
 
 	if os.Getuid() != 0 {
-		return // the browser runs as the user of the test
+		t.Skip("needs root: otherwise the browser runs as the user of the test")
 	}
 
 	if testing.Short() {

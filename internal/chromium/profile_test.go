@@ -21,7 +21,7 @@ import (
 	"presswork/themes"
 )
 
-// BenchmarkProfile prints tables of where the time of a document goes. The documents are those of the speed
+// BenchmarkProfile prints tables of the time that each stage of a document takes. The documents are those of the speed
 // measurements, or the file in PRESSWORK_PROFILE (`make profile DOC=file.md`).
 func BenchmarkProfile(b *testing.B) {
 	config, err := fonts.Install("")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,7 +43,11 @@ func TestKilledBrowserCostsOneRetry(t *testing.T) {
 	wg.Wait()
 	// The counters may change only after the prints. A print may end just before the kill. It may also use the next
 	// browser before the crash is counted.
-	wait.Until(t, "another browser", func() bool { s := b.Stats(); return s.Launches == 2 && s.Crashes == 1 })
+	wait.Until(
+		t,
+		"another browser is running",
+		func() bool { s := b.Stats(); return s.Launches == 2 && s.Crashes == 1 },
+	)
 
 	if s := b.Stats(); s.Crashes != 1 || s.Prints != 5 {
 		t.Errorf("stats %+v, want one crash and 5 prints", s)
@@ -78,7 +83,7 @@ func TestBrowserThatDiesTwiceIsUnavailable(t *testing.T) {
 	})
 }
 
-func TestCrashedRenderer(t *testing.T) {
+func TestCrashedRendererCostsAtMostItsPrint(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
@@ -124,7 +129,7 @@ func TestCrashedRenderer(t *testing.T) {
 	}
 }
 
-func TestHungRenderer(t *testing.T) {
+func TestHungRendererIsReplacedAfterTheTimeLimit(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
@@ -134,31 +139,23 @@ func TestHungRenderer(t *testing.T) {
 		"spans": endless,
 		"line":  page("<p style='overflow-wrap:anywhere'>" + strings.Repeat("x", 5<<20)),
 	} {
-		ended := make(chan error, 1)
+		t.Run(name, func(t *testing.T) {
+			ended := make(chan error, 1)
 
-		go func() {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			_, err := b.Print(ctx, p)
-			ended <- err
-		}()
-		// Without the time limit it would take two minutes.
-		wantCode(t, wait.Receive(t, name+": the end of its time", ended), fault.RenderTimeout)
+			go func() {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				_, err := b.Print(ctx, p)
+				ended <- err
+			}()
+			// Without the time limit of the context, the print would take two minutes.
+			wantCode(t, wait.Receive(t, "the end of the print", ended), fault.RenderTimeout)
 
-		hung := pids(t, dir, "renderer")
-		if got := text(t, mustPrint(t, b, page("next"))); got != "next" {
-			t.Errorf("%s: text of the next print %q, want next", name, got)
-		}
-		wait.Until(t, name+": the hung renderer is gone", func() bool {
-			left := 0
-
-			for _, pid := range hung {
-				if busy(pid) {
-					left++
-				}
+			hung := pids(t, dir, "renderer")
+			if got := text(t, mustPrint(t, b, page("next"))); got != "next" {
+				t.Errorf("text of the next print %q, want next", got)
 			}
-
-			return left == 0
+			wait.Until(t, "the hung renderer is gone", func() bool { return !slices.ContainsFunc(hung, busy) })
 		})
 	}
 }
@@ -187,7 +184,7 @@ func TestRendererWithTooMuchMemoryFailsItsPrint(t *testing.T) {
 	}
 }
 
-func TestIdleTabGivesMemoryBack(t *testing.T) {
+func TestIdleTabReturnsItsMemory(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
@@ -231,12 +228,12 @@ func TestFrozenBrowserIsReplaced(t *testing.T) {
 	for _, pid := range frozen {
 		syscall.Kill(pid, syscall.SIGSTOP)
 	}
-	wait.Until(t, "unhealthy", func() bool {
+	wait.Until(t, "the browser is unhealthy", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 
 		return b.Health(ctx) != nil
 	})
-	wait.Until(t, "another browser", func() bool { return b.Stats().Launches == 2 })
+	wait.Until(t, "another browser is running", func() bool { return b.Stats().Launches == 2 })
 	mustPrint(t, b, page("x"))
 }

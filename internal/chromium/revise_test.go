@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/browsertest"
 )
 
-func TestPrintRevised(t *testing.T) {
+func TestPagesAreFilledInAndPrintedAgain(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	p := page(
@@ -22,10 +22,10 @@ func TestPrintRevised(t *testing.T) {
 	p.Sheet = printable.Sheet{Tagged: true, Outline: true, PageRanges: "1"}
 
 	t.Run("fills in the texts", func(t *testing.T) {
-		var drafts []string
+		var layouts []string
 
 		out, err := b.PrintRevised(t.Context(), p, func(printed []byte) ([]string, error) {
-			drafts = append(drafts, info(t, printed, "Pages")+" tagged "+info(t, printed, "Tagged"))
+			layouts = append(layouts, info(t, printed, "Pages")+" tagged "+info(t, printed, "Tagged"))
 			return []string{"</b><i>1</i>\u2028", `"2"`, "3: no such element"}, nil
 		})
 		if err != nil {
@@ -36,12 +36,9 @@ func TestPrintRevised(t *testing.T) {
 			t.Errorf("text %q, want %q", got, want)
 		}
 
-		if info(t, out, "Tagged") != "yes" || !slices.Equal(drafts, []string{"2 tagged no"}) {
-			t.Errorf(
-				"tagged: %s, drafts %q; want yes, and one untagged draft of 2 pages",
-				info(t, out, "Tagged"),
-				drafts,
-			)
+		if info(t, out, "Tagged") != "yes" || !slices.Equal(layouts, []string{"2 tagged no"}) {
+			t.Errorf("tagged: %s, layout passes %q; want yes, and one untagged pass of 2 pages",
+				info(t, out, "Tagged"), layouts)
 		}
 	})
 	t.Run("prints again until the texts are settled", func(t *testing.T) {

@@ -65,7 +65,8 @@ func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
 	}
 }
 
-func TestScreenshotIsRepeatedInANewBrowserWithoutAFrame(t *testing.T) {
+// A stopped GPU process draws no frame.
+func TestScreenshotWithoutAFrameIsRepeatedInANewBrowser(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir, PrintTimeout: 20 * time.Second})
@@ -87,7 +88,7 @@ func TestScreenshotIsRepeatedInANewBrowserWithoutAFrame(t *testing.T) {
 }
 
 // The browser draws frames for one tab at a time, while other tabs print.
-func TestScreenshotsBesidePrints(t *testing.T) {
+func TestScreenshotsAndPrintsRunTogether(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 3})
 
@@ -97,11 +98,11 @@ func TestScreenshotsBesidePrints(t *testing.T) {
 			for i := range 6 {
 				p := page(fmt.Sprintf("<style>@media print{html{background:#%02x2030}}</style><p>%d %d", 40*i, n, i))
 				if _, err := b.Screenshot(t.Context(), p, chromium.ScreenshotOptions{Density: 2}); err != nil {
-					t.Errorf("picture %d of %d: %v", i, n, err)
+					t.Errorf("screenshot %d of goroutine %d: error %v, want nil", i, n, err)
 				}
 
 				if _, err := b.Print(t.Context(), p); err != nil {
-					t.Errorf("print %d of %d: %v", i, n, err)
+					t.Errorf("print %d of goroutine %d: error %v, want nil", i, n, err)
 				}
 			}
 		})

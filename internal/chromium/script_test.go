@@ -16,7 +16,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestScriptReturnsItsValue(t *testing.T) {
+func TestScriptReturnsTheValuesOfItsExpressions(t *testing.T) {
 	t.Parallel()
 
 	b := browsertest.Start(t, chromium.Options{})
@@ -28,7 +28,7 @@ func TestScriptReturnsItsValue(t *testing.T) {
 
 		want := `[{"text":"\u00fc\u2028<","at":"about:blank","body":"<body></body>"} 2]`
 		if err != nil || fmt.Sprintf("%s", values) != want {
-			t.Fatalf("%s, %v; want %s", values, err, want)
+			t.Fatalf("got %s, %v; want %s", values, err, want)
 		}
 	}
 
@@ -52,7 +52,7 @@ func TestEveryExpressionHasItsOwnTimeLimit(t *testing.T) {
 }
 
 // Any script must end in time and must not affect later scripts or prints.
-func TestScriptsThatBreakTheirPage(t *testing.T) {
+func TestBrokenScriptsEndAndAffectNoOtherWork(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	// The time limit of the caller below ends the scripts, not ScriptTimeout.

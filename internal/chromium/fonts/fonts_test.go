@@ -10,11 +10,12 @@ import (
 	"unicode/utf16"
 )
 
-// face holds the parts of a font file that the test reads.
+// face is a font file, with its tables by name.
 type face struct {
 	tables map[string][]byte
 }
 
+// parse reads the tables of a font file.
 func parse(t *testing.T, data []byte) face {
 	t.Helper()
 	f := face{tables: map[string][]byte{}}

@@ -28,7 +28,7 @@ func install(t *testing.T, dir string) (config string) {
 // commonDir is the directory of the shared installation.
 var commonDir = filepath.Join(os.TempDir(), fmt.Sprintf("presswork-fonts-test-%d", os.Getpid()))
 
-// installed is one installation that tests share. They must not change its files.
+// installed returns the configuration of an installation that tests share. They must not change its files.
 var installed = sync.OnceValues(func() (config string, err error) { return Install(commonDir) })
 
 func TestMain(m *testing.M) {
@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// prepared returns a public directory that already contains the fonts, as links to the shared installation.
-// Unpacking them takes seconds under -race.
+// prepared returns a public directory that already contains the fonts, and the root of that installation. The fonts are
+// links to the shared installation, because unpacking them takes seconds under -race.
 func prepared(t *testing.T) (dir, root string) {
 	t.Helper()
 
@@ -108,7 +108,7 @@ func TestSecondInstallWritesNothing(t *testing.T) {
 }
 
 // Hardened machines give root the umask 077.
-func TestInstallUnderAStrictUmask(t *testing.T) {
+func TestInstalledFilesAreReadableUnderAStrictUmask(t *testing.T) {
 	t.Parallel()
 
 	child := exec.CommandContext(t.Context(), "sh", "-c",

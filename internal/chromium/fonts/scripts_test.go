@@ -8,7 +8,7 @@ import (
 	"presswork/internal/chromium/fonts"
 )
 
-func TestFamiliesForScripts(t *testing.T) {
+func TestForScriptsNamesTheFamiliesOfTheSystem(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ lang, text, want string }{
