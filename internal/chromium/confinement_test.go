@@ -263,7 +263,7 @@ func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 	mustPrint(t, b, page("x"))
 
 	if on, reason := b.Sandbox(); !on {
-		t.Errorf("the sandbox is off: %s", reason)
+		t.Errorf("the sandbox is off, want it on: %s", reason)
 	}
 
 	uid := os.Getuid()
@@ -296,7 +296,7 @@ func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 	}
 
 	if renderers == 0 {
-		t.Error("no renderer is running")
+		t.Error("no renderer is running, want one")
 	}
 
 	if helpers := pids(t, dir, "utility"); len(helpers) > 0 {

@@ -41,7 +41,7 @@ func TestKilledExportBrowserCostsOneRetry(t *testing.T) {
 			e := startExporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
 				guard.Options{Allow: "127.0.0.1:" + port})
 			if len(processes(t, dir)) != 0 {
-				t.Error("the browser runs before the first export")
+				t.Error("the browser runs before the first export, want none")
 			}
 			done := make(chan error, 1)
 
@@ -123,7 +123,7 @@ func TestFailedStartOfTheExportBrowserIsReported(t *testing.T) {
 
 	running, err := e.Running()
 	if running {
-		t.Error("the browser runs after its start has failed")
+		t.Error("Running() = true after the start has failed, want false")
 	}
 	wantCodeFor(t, "afterwards", err, fault.BrowserUnavailable)
 }

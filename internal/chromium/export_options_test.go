@@ -215,7 +215,7 @@ func TestPDFsAndScreenshotsFollowTheirOptions(t *testing.T) {
 	}
 
 	if out := mustExport(t, e, base+"/", export.PDFOptions{Tagged: off}); info(t, out.Data, "Tagged") != "no" {
-		t.Error("the PDF is tagged although Tagged is false")
+		t.Error("Tagged false: the PDF is tagged, want it untagged")
 	}
 
 	out := mustExport(t, e, base+"/", export.PDFOptions{Outline: new(true)})
@@ -232,7 +232,7 @@ func TestPDFsAndScreenshotsFollowTheirOptions(t *testing.T) {
 			chromium.Visit{URL: base + "/", ThemeCSS: ":root{--base-content:#f00}body{background:#00f!important}"},
 			o)
 		if err != nil {
-			t.Fatalf("%+v: %v", o, err)
+			t.Fatalf("%+v: error %v, want nil", o, err)
 		}
 
 		return out
@@ -270,13 +270,13 @@ func TestPDFsAndScreenshotsFollowTheirOptions(t *testing.T) {
 	}
 
 	if out := themedScreenshot(export.ScreenshotOptions{Type: "webp"}); !bytes.HasPrefix(out.Data[8:], []byte("WEBP")) {
-		t.Error("Type webp: the picture is not WebP")
+		t.Errorf("Type webp: the picture begins with %.12q, want WebP", out.Data)
 	}
 
 	screenshot := func(path string, o export.ScreenshotOptions) chromium.Exported {
 		out, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + path}, o)
 		if err != nil {
-			t.Fatalf("%+v: %v", o, err)
+			t.Fatalf("%+v: error %v, want nil", o, err)
 		}
 
 		return out

@@ -224,7 +224,7 @@ func mustExport(t testing.TB, e *chromium.Exporter, url string, o export.PDFOpti
 
 	out, err := e.PDF(t.Context(), chromium.Visit{URL: url}, o)
 	if err != nil {
-		t.Fatalf("%s: %v", url, err)
+		t.Fatalf("export of %s: error %v, want nil", url, err)
 	}
 
 	return out

@@ -146,7 +146,7 @@ func TestStopLeavesNothing(t *testing.T) {
 	mustPrint(t, b, page("x"))
 
 	if len(processes(t, dir)) == 0 {
-		t.Fatal("no browser is running")
+		t.Fatal("no browser is running, want one")
 	}
 
 	printed := startPrint(t.Context(), t, b, slowText)

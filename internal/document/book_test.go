@@ -149,7 +149,7 @@ func checkBook(t *testing.T, checker string, data []byte) {
 
 	for _, m := range report.Messages {
 		if m.Severity == "FATAL" || m.Severity == "ERROR" || m.Severity == "WARNING" {
-			t.Errorf("%s %s: %.300s %+v", m.Severity, m.ID, m.Message, m.Locations)
+			t.Errorf("EPUBCheck reports %s %s: %.300s %+v", m.Severity, m.ID, m.Message, m.Locations)
 		}
 	}
 }
@@ -306,6 +306,6 @@ func TestWarningsOfABookStayOutOfTheComposedDocument(t *testing.T) {
 	}
 
 	if shared[0].Code != "" {
-		t.Errorf("the composed document's warnings hold %+v", shared[0])
+		t.Errorf("the array of the composed document's warnings has %+v, want it unchanged", shared[0])
 	}
 }

@@ -80,7 +80,7 @@ func TestLiteraryProseIsSetAsABook(t *testing.T) {
 				case opened == 0 && strings.Contains(text, "Once the lamplighter"):
 					chapter, section = head, head
 					if number%2 == 0 {
-						t.Errorf("page %d: %s begins on the left", number, head)
+						t.Errorf("%s begins on page %d, want a right page", head, number)
 					}
 
 					if !regexp.MustCompile(fmt.Sprintf(`(?m)^%s %d$`, head, number)).MatchString(pages[0]) {

@@ -216,7 +216,7 @@ func TestHostilePatternsAreComposedInLinearTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if took := cputime.Of(func() { compose(t, document.Document{Content: []byte(content)}) }); took > limit {
-				t.Errorf("%s", took)
+				t.Errorf("took %s of processor time, want at most %s", took, limit)
 			}
 		})
 	}
@@ -263,7 +263,7 @@ func TestKeyDependsOnlyOnWhatIsPrinted(t *testing.T) {
 	// A file name that is not shown anywhere changes nothing.
 	base.Filename = "other.md"
 	if compose(t, base).Key != key {
-		t.Error("the file name changed the key")
+		t.Error("another file name gives another key, want the same: the name is shown nowhere")
 	}
 }
 
@@ -279,17 +279,17 @@ func TestComposedPageFetchesNothing(t *testing.T) {
 	})
 	for _, bad := range []string{"<script", "<link", "@import", "url(http", `src="http`, "srcset", "http-equiv=\"refresh\""} {
 		if strings.Contains(c.Page.HTML, bad) {
-			t.Errorf("the page holds %q", bad)
+			t.Errorf("the page has %q, want nothing that loads or runs", bad)
 		}
 	}
 
 	const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:;`
 	if !strings.Contains(c.Standalone(), policy) {
-		t.Error("the standalone page has no content security policy")
+		t.Errorf("the standalone page lacks the policy %s", policy)
 	}
 	// The printer has a policy of its own: one in each document would slow down its tabs.
 	if strings.Contains(c.Page.HTML, policy) {
-		t.Error("the printed page has a content security policy")
+		t.Error("the printed page has a content security policy, want none")
 	}
 }
 

@@ -138,7 +138,7 @@ func TestLettersAreNotHinted(t *testing.T) {
 
 		to, err2 := strconv.ParseFloat(w[2], 64)
 		if err1 != nil || err2 != nil {
-			t.Fatalf("a word is from %q to %q", w[1], w[2])
+			t.Fatalf("a word is between %q and %q, want numbers", w[1], w[2])
 		}
 
 		const pixel = .75

@@ -74,15 +74,20 @@ func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 				mark, note, end := on("marks"), on("notes"), on("ends")
 				switch {
 				case mark < 0 || mark != note:
-					t.Errorf("note %d is on page %d, its mark on page %d", n, note+1, mark+1)
+					t.Errorf("note %d is on page %d, want it on page %d of its mark", n, note+1, mark+1)
 				case n == 14 && end <= note || n != 14 && end != note && end != note+1:
-					t.Errorf("note %d begins on page %d and ends on page %d", n, note+1, end+1)
+					t.Errorf(
+						"note %d begins on page %d and ends on page %d, want its end there or on the next, and that of the long note 14 later",
+						n,
+						note+1,
+						end+1,
+					)
 				}
 			}
 
 			for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") { // from top to bottom
 				if first := strings.Index(page, "notes"); first >= 0 && strings.Contains(page[first:], "marks") {
-					t.Errorf("text stands below the notes of page %d", i+1)
+					t.Errorf("text is printed below the notes of page %d", i+1)
 				}
 			}
 
@@ -202,7 +207,7 @@ func TestNoTextIsPrintedBelowNotes(t *testing.T) {
 		}
 
 		if strings.Contains(below, "Line.") {
-			t.Errorf("text stands below the note of page %d:\n%s", n+1, page)
+			t.Errorf("text is printed below the note of page %d:\n%s", n+1, page)
 		}
 	}
 

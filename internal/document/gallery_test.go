@@ -44,7 +44,7 @@ func TestGallery(t *testing.T) {
 				}
 
 				if n == 0 && got == "#ffffff" && theme.Scheme == "dark" {
-					t.Errorf("%s: corner %d of the cover is white", theme.Name, i)
+					t.Errorf("%s: corner %d of the cover is white, want it dark", theme.Name, i)
 				}
 			}
 		}

@@ -162,25 +162,6 @@ func TestPartsShareOneBibliography(t *testing.T) {
 	}
 }
 
-func TestChapterNumbersContinueFromPartToPart(t *testing.T) {
-	t.Parallel()
-
-	page := compose(t, document.Document{
-		Content: []byte("# One\n\n## A\n"),
-		Path:    "1.md",
-		Options: presswork.Options{NumberedHeadings: new(true)},
-		Parts: []document.Part{
-			{Content: []byte("# Two\n\n## B\n"), Path: "2.md"},
-			{Content: []byte("# Three\n"), Path: "3.md"},
-		},
-	}).Page.HTML
-	for _, want := range []string{">1\u2002One<", ">1.1\u2002A<", ">2\u2002Two<", ">2.1\u2002B<", ">3\u2002Three<"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
-}
-
 func TestErrorsNameTheirPart(t *testing.T) {
 	t.Parallel()
 

@@ -46,7 +46,8 @@ func TestPagesDoNotEndWithinShortBlocks(t *testing.T) {
 			strings.HasPrefix(first, "four,"),
 			strings.HasPrefix(first, "RULE"),
 			strings.HasSuffix(text, "In short"):
-			t.Errorf("page %d begins with %q and ends with %q", i+1, first, text[max(0, len(text)-20):])
+			t.Errorf("page %d begins with %q and ends with %q, want no block divided there",
+				i+1, first, text[max(0, len(text)-20):])
 		case strings.HasPrefix(first, "After the rule"):
 			after++
 		case strings.HasPrefix(first, "In short"):
@@ -82,7 +83,7 @@ func TestRowsOfHeadingsStayWithTheirText(t *testing.T) {
 		text := strings.TrimSpace(strings.Join(lines[:len(lines)-1], "\n"))
 
 		if strings.HasSuffix(text, " heading") {
-			t.Errorf("page %d ends with %q", i+1, text[max(0, len(text)-40):])
+			t.Errorf("page %d ends with %q, want no heading last", i+1, text[max(0, len(text)-40):])
 		}
 
 		if strings.HasPrefix(text, "First heading") {

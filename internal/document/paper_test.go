@@ -307,6 +307,6 @@ func TestOnlyPrintedPapersHaveColumns(t *testing.T) {
 		Content: []byte(paper()), Output: presswork.HTML, Options: presswork.Options{Columns: new(2)},
 	}).Page.HTML
 	if !strings.Contains(web, `<body class="paper">`) || strings.Contains(web, "two-columns") {
-		t.Error("a file for browsers has two columns, or is not set as a paper")
+		t.Error("want the HTML file as a paper in one column")
 	}
 }

@@ -130,7 +130,7 @@ func TestPrintedDocument(t *testing.T) {
 		}
 
 		if poppler(t, "pdftotext", "-layout", path, "-") != poppler(t, "pdftotext", "-layout", rawPath, "-") {
-			t.Error("packing changed the text")
+			t.Error("packing changed the text, want that of the print")
 		}
 
 		for _, what := range []string{"-struct-text", "-url", "-dests"} {
@@ -249,7 +249,7 @@ func TestNoPageBeginsWithTheLastLineOfAParagraph(t *testing.T) {
 		}
 
 		if strings.Contains(first, "at last.") {
-			t.Errorf("page %d begins with %q", i+1, first)
+			t.Errorf("page %d begins with %q, want no last line of a paragraph", i+1, first)
 		}
 	}
 

@@ -132,7 +132,7 @@ func TestJapaneseLinesEndAfterPhrases(t *testing.T) {
 			printed := poppler(t, "pdftotext", path, "-")
 			for word := range strings.FieldsSeq(c.words) {
 				if !strings.Contains(printed, word) {
-					t.Errorf("%s is divided in\n%s", word, printed)
+					t.Errorf("want %s undivided in\n%s", word, printed)
 				}
 			}
 		})

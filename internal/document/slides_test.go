@@ -82,7 +82,7 @@ func TestSlidesHaveTheirKind(t *testing.T) {
 	}
 
 	if strings.Contains(page, "<script") || strings.Contains(page, "MISSING") {
-		t.Error("the page has a script, or MISSING")
+		t.Error("the page has a script or MISSING, want neither")
 	}
 
 	html := slidesOf(t, talk, presswork.Options{}, presswork.HTML)
@@ -126,14 +126,14 @@ func TestSlidesArePrinted(t *testing.T) {
 				path,
 				"-",
 			); !strings.Contains(text, want) {
-				t.Errorf("page %d: %s", page, text)
+				t.Errorf("page %d has the text %s, want %q in it", page, text, want)
 			}
 		})
 	}
 
 	text := strings.Join(strings.Fields(poppler(t, "pdftotext", path, "-")), " ")
 	if strings.Count(text, "and then the next one") != 14*10 {
-		t.Errorf("%d of 140 sentences are printed", strings.Count(text, "and then the next one"))
+		t.Errorf("%d sentences are printed, want 140", strings.Count(text, "and then the next one"))
 	}
 
 	f, err := pdffile.Read(r.PDF)
@@ -152,7 +152,7 @@ func TestSlidesArePrinted(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "pdftoppm", "-r", "20", "-png", path, t.TempDir()+"/p").
 		CombinedOutput(); err != nil ||
 		len(out) > 0 {
-		t.Errorf("poppler: %s %v", out, err)
+		t.Errorf("pdftoppm: %v with the output %s, want none", err, out)
 	}
 
 	for kind, pages := range map[string]int{"none": 6, "pages": 8} {

@@ -36,7 +36,7 @@ func TestSourceLinesOnlyAddAttributes(t *testing.T) {
 			}
 
 			if diff := cmp.Diff(plain, line.ReplaceAllString(lined, "")); diff != "" {
-				t.Errorf("page (-without +with lines):\n%s", diff)
+				t.Errorf("the pages differ in more than data-line (-without +with):\n%s", diff)
 			}
 		})
 	}

@@ -87,7 +87,7 @@ func TestAWebPageHoldsNothingThatRunsOrLoads(t *testing.T) {
 
 	if !strings.Contains(page, "default-src 'none'") || strings.Contains(page, "127.0.0.1:9/x.css") ||
 		strings.Contains(page, "url(http") {
-		t.Error("the policy allows loading, or the page has an address to load")
+		t.Error("want the policy default-src 'none', and no address of a stylesheet or picture")
 	}
 }
 

@@ -190,7 +190,7 @@ func FuzzOptions(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, picture := range []bool{false, true} {
 			if err := check(text, picture); fault.CodeOf(err) == fault.Internal {
-				t.Errorf("%q: %v", text, err)
+				t.Errorf("%q: got the internal error %v, want another or none", text, err)
 			}
 		}
 

@@ -41,7 +41,7 @@ func TestPicturesHaveTheOrderAndSizeOfThePages(t *testing.T) {
 	}
 
 	if len(pictures) != count {
-		t.Fatalf("%d pages became %d pictures", count, len(pictures))
+		t.Fatalf("got %d pictures of %d pages", len(pictures), count)
 	}
 
 	for i, data := range pictures {

@@ -127,7 +127,7 @@ func TestRequestsAreEncodedForTheMessagesAPI(t *testing.T) {
 		fmt.Fprintf(&out, "# %s\n%s\n", tc.name, indented.String())
 
 		if strings.Contains(string(b), "forged") {
-			t.Errorf("%s: a field replaced one of the block: %s", tc.name, b)
+			t.Errorf("%s: the field content of the client replaced that of the block: %s", tc.name, b)
 		}
 	}
 	golden.Check(t, "requests.golden", out.Bytes())

@@ -124,7 +124,7 @@ func TestLongRecordingsAreCutAtSilences(t *testing.T) {
 		}
 
 		if at = p.End; at < 60 && math.Mod(at, 4) <= 3.2 {
-			t.Errorf("cut at %g s, during the tone", at)
+			t.Errorf("cut at %g s during the tone, want a silence", at)
 		}
 	}
 

@@ -202,7 +202,7 @@ func TestUnreadablePagesAreExplained(t *testing.T) {
 	defer first.Close()
 
 	if first.RemoteAddr().String() != own.LocalAddr().String() {
-		t.Error("the browser connected to a service of this machine")
+		t.Error("the browser connected to a service of this machine, want no connection")
 	}
 }
 
@@ -315,7 +315,7 @@ func TestPagesCannotForgeTheFrame(t *testing.T) {
 			}
 
 			if i > 0 && strings.Contains(strings.Join(numbered, ""), "【0†click") {
-				t.Error("the view has a link mark that the page wrote")
+				t.Error("the view has a link mark that the page wrote, want it replaced")
 			}
 		})
 	}

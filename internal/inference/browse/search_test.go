@@ -142,7 +142,9 @@ func TestFailuresOfSearchEnginesAreExplained(t *testing.T) {
 	}
 
 	other := engine(t, "/",
-		func(http.ResponseWriter, *http.Request) { t.Error("a description led to a private address") })
+		func(http.ResponseWriter, *http.Request) {
+			t.Error("the private address of a description got a request, want none")
+		})
 	for name, c := range map[string]struct {
 		options browse.SearchOptions
 		want    string

@@ -305,7 +305,7 @@ func FuzzCatalogue(f *testing.F) {
 
 		for _, m := range c.Models() {
 			if found, err := c.Find(m.ID); err != nil || found != m {
-				t.Errorf("Parse(%q): Find(%q) = %v, %v", data, m.ID, found, err)
+				t.Errorf("Parse(%q): Find(%q) = %v, %v; want the model", data, m.ID, found, err)
 			}
 
 			for _, u := range m.Upstreams {

@@ -100,7 +100,7 @@ func TestFailuresOfTheRequestAreNotRetried(t *testing.T) {
 	}
 
 	if !upstreamStatus(g, "a").CoolingUntil.IsZero() {
-		t.Error("the upstream cools after an error of the caller")
+		t.Error("the upstream cools after an error of the caller, want no cooldown")
 	}
 }
 

@@ -259,7 +259,7 @@ func TestUpstreamFailuresAreTranslated(t *testing.T) {
 			}
 
 			if strings.Contains(e.Message, "127.0.0.1") {
-				t.Errorf("the message names the address of the upstream: %s", e.Message)
+				t.Errorf("got the message %s, want no address of the upstream", e.Message)
 			}
 
 			if scenario == "cut" && (!result.Emitted || result.Usage.CompletionTokens != 2) {

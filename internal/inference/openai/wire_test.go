@@ -181,7 +181,7 @@ func FuzzStringsSurvive(f *testing.F) {
 
 		var back string
 		if err := json.Unmarshal(b, &back); err != nil || back != string([]rune(s)) {
-			t.Errorf("%q became %s, read as %q (%v)", s, b, back, err)
+			t.Errorf("%q is written as %s and read as %q, %v; want %q", s, b, back, err, string([]rune(s)))
 		}
 
 		if bytes.ContainsAny(b, "\n\r") {
@@ -211,7 +211,7 @@ func FuzzEventsDoNotDependOnTheReads(f *testing.F) {
 
 		slow, _ := openai.Events(iotest.OneByteReader(strings.NewReader(stream)))
 		if !slices.Equal(whole, slow) {
-			t.Errorf("whole: %q, byte by byte: %q", whole, slow)
+			t.Errorf("read byte by byte: got %q, want %q", slow, whole)
 		}
 
 		if strings.Contains(stream, "\r") {
@@ -220,7 +220,7 @@ func FuzzEventsDoNotDependOnTheReads(f *testing.F) {
 
 		crlf, _ := openai.Events(strings.NewReader(strings.ReplaceAll(stream, "\n", "\r\n")))
 		if !slices.Equal(whole, crlf) {
-			t.Errorf("with LF: %q, with CRLF: %q", whole, crlf)
+			t.Errorf("with CRLF: got %q, want %q as with LF", crlf, whole)
 		}
 	})
 }

@@ -76,7 +76,7 @@ func TestRequestKeepsAllFields(t *testing.T) {
 
 	again, err := json.MarshalIndent(back, "", "  ")
 	if err != nil || !bytes.Equal(b, again) {
-		t.Errorf("the JSON changed in a round trip: %s (%v)", again, err)
+		t.Errorf("read and written again: got %s, %v; want the same JSON", again, err)
 	}
 }
 
@@ -205,7 +205,7 @@ func TestAdmitAppliesTheRulesOfTheModel(t *testing.T) {
 
 			before := *r
 			if _, err := c.Admit(r); err != nil || !reflect.DeepEqual(before, *r) {
-				t.Errorf("the second Admit changed the request to %+v (%v)", r, err)
+				t.Errorf("the second Admit: got %v and the request %+v, want it unchanged", err, r)
 			}
 		})
 	}
