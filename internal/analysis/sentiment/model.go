@@ -109,26 +109,30 @@ func measureSentence(sentence string, tokens []token, r ruleScores) (m [len(meas
 		m[12], m[13] = 1, r.compound
 		m[11] = m[7]
 	}
-	m[14] = indicator(strings.Contains(sentence, "?"))
-	m[15] = r.compound * indicator(n < 8)
-	m[16] = indicator(strings.ContainsAny(sentence, "\"“”") || strings.Contains(sentence, "''"))
-	m[17] = indicator(plaintext.StartsLower(sentence))
-	m[18] = m[17] * r.compound
-	m[19] = indicator(strings.ContainsAny(sentence, "0123456789"))
-	m[20] = m[19] * r.compound
+
+	if strings.Contains(sentence, "?") {
+		m[14] = 1
+	}
+
+	if n < 8 {
+		m[15] = r.compound
+	}
+
+	if strings.ContainsAny(sentence, "\"“”") || strings.Contains(sentence, "''") {
+		m[16] = 1
+	}
+
+	if plaintext.StartsLower(sentence) {
+		m[17], m[18] = 1, r.compound
+	}
+
+	if strings.ContainsAny(sentence, "0123456789") {
+		m[19], m[20] = 1, r.compound
+	}
 	m[21] = min(n, 60) / 50
 	m[22] = m[21] * r.compound
 
 	return m, social
-}
-
-// indicator returns 1 if b holds, else 0.
-func indicator(b bool) float64 {
-	if b {
-		return 1
-	}
-
-	return 0
 }
 
 // isSocial reports whether a sentence has mentions, tags, links, emoticons or chat words.

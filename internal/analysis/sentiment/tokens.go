@@ -243,7 +243,13 @@ const (
 )
 
 // has returns 1 if s has any of the hints, else 0.
-func (s sense) has(hints sense) int { return int(indicator(s&hints != 0)) }
+func (s sense) has(hints sense) int {
+	if s&hints != 0 {
+		return 1
+	}
+
+	return 0
+}
 
 // senses maps a word to its sense.
 var senses = sync.OnceValue(func() map[string]sense {
