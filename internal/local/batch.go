@@ -31,6 +31,8 @@ func (c *Converter) Batch(ctx context.Context, inputs []Input) iter.Seq2[Output,
 		var work, start errgroup.Group
 		work.SetLimit(c.workers(len(inputs)))
 		start.Go(func() error {
+			_ = c.adviseSeries(ctx, inputs) // ctx has ended: each conversion returns its cause
+
 			for i, in := range inputs {
 				work.Go(func() error {
 					out, err := c.Convert(ctx, in)

@@ -2,7 +2,9 @@ package local
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"presswork"
@@ -29,15 +31,70 @@ func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, in In
 	c.step(in, presswork.StageAnalyzing)
 	begun := time.Now()
 
-	advice, err := c.o.Recommender.Recommend(ctx, "", d.Text(), c.catalogue.List(), c.o.Preference)
-	if err != nil {
-		return err
+	advice := in.advice
+
+	if advice == nil {
+		alone, err := c.o.Recommender.Recommend(ctx, "", d.Text(), c.catalogue.List(), c.o.Preference)
+		if err != nil {
+			return err
+		}
+		advice = &alone
 	}
 	out.Analysis, out.Lookups, out.Hits = &advice.Analysis, advice.Lookups, advice.Hits
 	out.Times.Analyze = time.Since(begun)
 	d.Theme = advice.Recommendation.Primary
 
 	return nil
+}
+
+// adviseSeries sets the advice of the Markdown files of a batch whose folder has several with a theme to choose. A file
+// that cannot be read gets none: its conversion reports the error.
+func (c *Converter) adviseSeries(ctx context.Context, inputs []Input) error {
+	folders := map[string][]int{}
+
+	for i, in := range inputs {
+		if ext := strings.ToLower(filepath.Ext(in.Path)); (ext == ".md" || ext == ".markdown") && len(in.Merge) == 0 {
+			folders[filepath.Dir(in.Path)] = append(folders[filepath.Dir(in.Path)], i)
+		}
+	}
+
+	for _, files := range folders {
+		if len(files) < recommend.MinSeries {
+			continue
+		}
+		var members []int
+		var texts [][]byte
+
+		for _, i := range files {
+			if text, ok := c.undecided(ctx, inputs[i]); ok {
+				members, texts = append(members, i), append(texts, text)
+			}
+		}
+
+		advice, err := c.o.Recommender.RecommendSeries(ctx, "", texts, c.catalogue.List(), c.o.Preference)
+		if err != nil {
+			return err
+		}
+
+		for k, i := range members {
+			inputs[i].advice = &advice[k]
+		}
+	}
+
+	return nil
+}
+
+// undecided returns the text of an input if its theme is to be chosen.
+func (c *Converter) undecided(ctx context.Context, in Input) (text []byte, ok bool) {
+	text, err := c.read(ctx, in.Path, nil, Snapshot{})
+	if err != nil {
+		return nil, false
+	}
+
+	matter, err := metadata.Read(text)
+	theme, _, unknown := c.catalogue.Resolve(in.Theme, matter.Theme)
+
+	return text, err == nil && unknown == nil && theme == themes.Auto
 }
 
 // sampleThemes is the number of themes in a gallery without a document.

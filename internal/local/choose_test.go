@@ -81,6 +81,35 @@ func TestAThemeIsChosenIfItIsAuto(t *testing.T) {
 	}
 }
 
+func TestDocumentsOfABatchInOneFolderShareATheme(t *testing.T) {
+	t.Parallel()
+	c := startConverter(t, local.Options{Output: presswork.HTML})
+	dir := writeFiles(t, map[string]string{
+		"a.md":     recipe,
+		"b.md":     recipe,
+		"c.md":     "---\ntags: [children]\n---\n" + recipe,
+		"sub/c.md": "---\ntags: [children]\n---\n" + recipe,
+	})
+	var inputs []local.Input
+
+	for _, name := range []string{"a.md", "b.md", "c.md", "sub/c.md"} {
+		path := filepath.Join(dir, name)
+		inputs = append(inputs, local.Input{Path: path, Output: path + ".html", Theme: themes.Auto})
+	}
+	var got []string
+
+	for out, err := range c.Batch(t.Context(), inputs) {
+		if err != nil || out.Analysis == nil {
+			t.Fatalf("%s: got error %v and analysis %v, want an analysis", out.Input, err, out.Analysis)
+		}
+		got = append(got, out.Theme)
+	}
+
+	if want := []string{"caramellatte", "caramellatte", "caramellatte", "cupcake"}; !slices.Equal(got, want) {
+		t.Errorf("got themes %v, want %v", got, want)
+	}
+}
+
 func TestMergedDocumentIsAnalysedAsAWhole(t *testing.T) {
 	t.Parallel()
 	c := startConverter(t, local.Options{Output: presswork.HTML, Preference: recommend.Preference{}})

@@ -13,6 +13,7 @@ import (
 
 	"presswork"
 	"presswork/internal/analysis/finding"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/document"
 	"presswork/internal/fault"
 	"presswork/internal/markdown/dialect/htmldoc"
@@ -40,6 +41,8 @@ type Input struct {
 	// pages are the outputs of a batch that become web pages, by the paths of their inputs. Links to these inputs lead
 	// to the outputs.
 	pages map[string]string
+	// advice is the analysis of the input as part of a series. Default: the input is analysed alone.
+	advice *recommend.Result
 	// Progress is called for each step, next to Options.Progress. Default: no call.
 	Progress func(stage presswork.Stage)
 }

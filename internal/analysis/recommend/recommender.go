@@ -89,6 +89,28 @@ func (a *Recommender) Recommend(
 	return result, context.Cause(ctx)
 }
 
+// RecommendSeries is Recommend for documents of one folder, in the order of the texts. From MinSeries on, a document of
+// unclear type gets that of the others, and documents of one type share a theme.
+func (a *Recommender) RecommendSeries(
+	ctx context.Context, owner string, texts [][]byte, list []themes.Theme, s Preference,
+) ([]Result, error) {
+	results, profiles := make([]Result, len(texts)), make([]Profile, len(texts))
+
+	for i, text := range texts {
+		content := sha256.Sum256(text)
+		q := lookup{Recommender: a, cache: a.cache(), owner: owner, content: content[:]}
+		profiles[i] = q.profile(ctx, text)
+		results[i] = Result{Lookups: q.lookups, Hits: q.hits}
+	}
+
+	for i, advice := range a.rules().series(profiles, themeInfos(list), s) {
+		results[i].Analysis = profiles[i].Analysis
+		results[i].Recommendation = advice
+	}
+
+	return results, context.Cause(ctx)
+}
+
 // Rank is Recommend for all themes, the best first. Without a document, only the preference counts.
 func (a *Recommender) Rank(
 	ctx context.Context,

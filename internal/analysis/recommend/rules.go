@@ -68,11 +68,20 @@ const (
 // s replace those of the analysis. The alternatives differ from the choice. One of the three is light and, for
 // documents read on screens, one is dark.
 func (r *Rules) Recommend(p Profile, list []ThemeInfo, s Preference) finding.Recommendation {
+	return r.recommend(p, list, s, "")
+}
+
+// recommend is Recommend with the theme of a series, which is chosen unless the document must not have it.
+func (r *Rules) recommend(p Profile, list []ThemeInfo, s Preference, theme string) finding.Recommendation {
 	c := r.newChoice(p, list, s)
 	if len(c.candidates) == 0 {
 		return finding.Recommendation{Alternatives: []string{}, Reasons: []string{"there are no themes"}}
 	}
+
 	primary := c.primary()
+	if i := slices.IndexFunc(c.allowed(), func(k candidate) bool { return k.Name == theme }); i >= 0 {
+		primary = c.allowed()[i]
+	}
 	alternatives := c.alternatives(primary)
 
 	rec := finding.Recommendation{Primary: primary.Name, Alternatives: []string{}, Confidence: c.confidence(primary)}
