@@ -195,11 +195,41 @@ func (l *typeLexicon) score(r *reading) scores {
 			}
 		}
 	}
+	l.scoreSubjects(r, s[inFront])
 	l.scoreHeadings(r, &s)
 	l.scoreText(r, &s)
 
 	return s
 }
+
+// subjectKeys are the keys of front matter whose entries may name the kind of a document. Tags often name its topic.
+var subjectKeys = []string{"category", "categories", "genre", "layout", "section", "type", "tag", "tags"}
+
+// scoreSubjects scores the categories and tags that are titles of a type: "Poesía" names a poem.
+func (l *typeLexicon) scoreSubjects(r *reading, to []float64) {
+	named := map[int32]float64{}
+
+	for _, key := range subjectKeys {
+		for _, entry := range r.front.list(key) {
+			found := map[int32]float64{}
+			collect(l, l.title, plaintext.AppendTokens(nil, entry), found)
+
+			for id, share := range found {
+				if strings.HasPrefix(key, "tag") {
+					share *= tagShare
+				}
+
+				if share >= tagShare {
+					named[id] = max(named[id], share)
+				}
+			}
+		}
+	}
+	l.credit(named, to)
+}
+
+// tagShare is the part of a title's weight that a tag has, and the least share of a term in an entry.
+const tagShare = 0.5
 
 // scoreHeadings scores the terms in the title, the headings and the captions. It counts each term once, in full if
 // the heading equals the term. Other words in the heading reduce the score.

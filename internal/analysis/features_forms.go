@@ -73,7 +73,16 @@ func formFeatures(r *reading, f map[string]float64) {
 	}
 	f["sections"] = ratio(sections, min(len(r.headings), 200)) * saturate(float64(sections), 1)
 	f["front_date"] = indicator(
-		r.front.hasAny("date", "pubdate", "published", "publishdate", "published_at", "created", "createdate"),
+		r.front.hasAny(
+			"date",
+			"pubdate",
+			"pubdatetime",
+			"published",
+			"publishdate",
+			"published_at",
+			"created",
+			"createdate",
+		),
 	)
 	f["front_tags"] = indicator(r.front.hasAny("tags", "categories", "category", "tag"))
 	f["front_page"] = indicator(r.front.text("layout") == "page" || r.front.hasAny("permalink", "menu", "nav_order"))

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"presswork/internal/markdown"
@@ -10,7 +11,7 @@ import (
 // lineFeatures sets the features of lines and paragraphs: verse, dialogue, labels and amounts of money.
 func lineFeatures(r *reading, f map[string]float64) {
 	var lines, short, stanzas, paragraphs, longer, labels, quoted, cells, money, inTable, rows int
-	var words int
+	var words, single int
 
 	for _, p := range r.passages {
 		if m := amounts(p.text); m > 0 {
@@ -39,26 +40,28 @@ func lineFeatures(r *reading, f map[string]float64) {
 		if len(p.Bold) == 0 && stanza(source) {
 			stanzas++
 		}
+		single += count(p.Kind == markdown.ParagraphBlock && len(source) == 1 && isVerseLine(source[0]))
 
 		for i, l := range source {
 			lines++
 			l = strings.TrimRight(l, " \\")
 
 			n := utf8.RuneCountInString(l)
-			single, last := len(source) == 1, i == len(source)-1
+			alone, last := len(source) == 1, i == len(source)-1
 			sentence := strings.HasSuffix(l, ".") && !last // a wrapped line of prose may end here
 			// A line of verse is short. A single line, or one that ends a sentence, must be shorter to count.
-			short += count(n > 2 && n < 62 && (!single || n < 48) && (!sentence || n < 45))
+			short += count(n > 2 && n < 62 && (!alone || n < 48) && (!sentence || n < 45))
 
 			// A label such as "Date:" begins a line, in bold or before a short text.
 			colon := strings.IndexAny(l, ":：")
-			afterLabel := p.Lead && i == 0 || !single || len(l) < 90
+			afterLabel := p.Lead && i == 0 || !alone || len(l) < 90
 			labels += count(colon > 1 && colon < 30 && afterLabel)
 		}
 	}
 	f["prose"] = ratio(lines, max(r.Lines, 1))
 	f["verse"] = verse(ratio(short, lines), ratio(rows, paragraphs), paragraphs, ratio(lines, max(r.Lines, 1)))
 	f["stanzas"] = saturate(ratio(stanzas, paragraphs), 0.2) * f["prose"]
+	f["loose_verse"] = ratio(single, len(r.Blocks)) * saturate(float64(single), 4)
 	f["paragraph_long"] = ratio(longer, paragraphs)
 	f["ragged"] = ragged(r.passages) * f["prose"]
 	f["labels"] = ratio(labels, max(lines, 1)) * saturate(float64(labels), 1)
@@ -99,6 +102,16 @@ func stanza(lines []string) bool {
 	}
 
 	return longest < 64 && widest < 70
+}
+
+// isVerseLine reports whether the only line of a paragraph is short and does not end a sentence. Some poems have a
+// blank line after each line.
+func isVerseLine(line string) bool {
+	const longest = 60
+	line = strings.TrimRight(line, ` "'”»`)
+	last, _ := utf8.DecodeLastRuneInString(line)
+
+	return utf8.RuneCountInString(line) < longest && (unicode.IsLetter(last) || strings.ContainsRune(",;，；—–", last))
 }
 
 // verse returns a high value for paragraphs of several short lines that are not wrapped prose.

@@ -34,6 +34,12 @@ var (
 			`|fejezet|capitolul|الفصل|فصل|अध्याय|บทที่|ตอนที่) [\p{L}\d]+|^第 ?[零〇一二三四五六七八九十百千\d]{1,8} ?[章回话話节幕卷夜]` +
 			`|^\d+ ?화|^제? ?\d+ ?[장화]`,
 	)
+	// lessonLike matches the number of a lesson or of a day of a course.
+	lessonLike = lazyregexp.New(
+		`(?i)^(?:day|lesson|lab|unit|module|tag|lektion|jour|leçon|día|lección|dia|aula|lição|giorno|lezione|dag|les|lekcja` +
+			`|lekce|урок|занятие|день|ders|gün|bài|buổi|ngày|hari|pertemuan|الدرس|درس|اليوم|روز|पाठ|दिन|บทเรียนที่|วันที่)` +
+			`[ #:]{1,2}\p{N}+|^第 ?[一二三四五六七八九十百\d]{1,4} ?[天课課讲講节節]|^\d{1,3} ?(?:日目|일차|강)`,
+	)
 	// castLike matches a paragraph of a dialogue: who speaks, and what in quotation marks.
 	castLike = lazyregexp.New(`^[\p{L} ()（）·]{1,24}[:：] ?[“"「『«„]`)
 	// bornLike matches words that begin a biography.
@@ -45,7 +51,8 @@ var (
 	)
 	// orderLike matches the beginning or the end of an instruction in Chinese, Japanese or Korean.
 	orderLike = lazyregexp.New(
-		`^(?:点击|點擊|打开|打開|选择|選擇|输入|下载|安装|运行|创建|进入|使用|执行|新建|配置|修改|复制|添加|找到|登录|注册)` +
+		`^(?:点击|點擊|打开|打開|选择|選擇|输入|輸入|下载|下載|安装|安裝|运行|创建|建立|进入|使用|执行|新建|配置|修改|复制|添加|找到|登录|注册` +
+			`|กด|เลือก|คลิก|เปิด|พิมพ์|ติดตั้ง|ดาวน์โหลด|สร้าง|เข้า|ไปที่|ใส่|กรอก|ตรวจสอบ|เพิ่ม|บันทึก)` +
 			`|(?:ください|します|る|니다|세요|하기)[。.]?$`,
 	)
 )
@@ -56,7 +63,7 @@ const maxCommands = 4 << 10
 // originFeatures sets the features that show where a document comes from. A software project links to its own files
 // and says how to install it. A periodical links to many sites. A site generator has its own front matter.
 func originFeatures(r *reading, f map[string]float64) {
-	var inside, links, installs, trees, tops, adorned int
+	var inside, links, installs, programs, trees, tops, adorned int
 	hosts := map[string]bool{}
 
 	for _, b := range r.Blocks {
@@ -71,6 +78,7 @@ func originFeatures(r *reading, f map[string]float64) {
 
 		if b.Kind == markdown.CodeBlock {
 			installs += count(installLike().MatchString(clip(b.Text, maxCommands)))
+			programs += count(b.Fence != "")
 			trees += count(strings.Contains(b.Text, "── "))
 		}
 	}
@@ -87,7 +95,11 @@ func originFeatures(r *reading, f map[string]float64) {
 	f["installs"] = saturate(float64(installs), 1)
 	f["tree"] = indicator(trees > 0)
 	f["tops"] = saturate(float64(max(0, tops-1)), 2)
-	f["chapter"] = saturate(float64(chapters), 1)
+
+	f["chapter"], f["lesson"] = saturate(float64(chapters), 1), indicator(lessonLike().MatchString(r.title()))
+	if programs > 0 && chapters > 0 { // a chapter with code teaches
+		f["chapter"], f["lesson"] = 0, 1
+	}
 	f["adorned"] = ratio(adorned, len(r.headings)) * saturate(float64(adorned), 1)
 
 	f["front_title"] = indicator(r.front.text("title") != "")
@@ -145,6 +157,12 @@ func speakingFeatures(r *reading, f map[string]float64) {
 			cast += count(castLike().MatchString(clip(p.text, 100)))
 		}
 	}
+
+	orders := 0
+	for _, h := range r.headings[:min(len(r.headings), 100)] {
+		orders += count(isOrder(lists, strings.TrimLeft(h.text, "0123456789.) ")))
+	}
+	f["head_order"] = ratio(orders, min(len(r.headings), 100)) * saturate(float64(orders), 1)
 	f["item_spoken"] = ratio(spoken, items) * saturate(float64(spoken), 2)
 	f["steps"] = ratio(steps, ordered) * saturate(float64(steps), 1)
 	f["cast"] = ratio(cast, paragraphs) * saturate(float64(cast), 2)
@@ -158,7 +176,16 @@ func isOrder(lists voiceWords, item string) bool {
 	if len(tokens) == 0 {
 		return false
 	}
-	v, ok := lists.of(tokens[0])
 
-	return ok && v == orderVoice || imperatives[tokens[0]] || orderLike().MatchString(item)
+	if imperatives[tokens[0]] || orderLike().MatchString(item) {
+		return true
+	}
+
+	for _, t := range []string{tokens[0], tokens[len(tokens)-1]} { // the verb is first or last
+		if v, ok := lists.of(t); ok && v == orderVoice {
+			return true
+		}
+	}
+
+	return false
 }

@@ -111,6 +111,9 @@ var structureNames = []string{
 	"born",
 	"short_intro",
 	"chapter",
+	"lesson",
+	"head_order",
+	"loose_verse",
 }
 
 // Patterns of headings and lines. RE2 matches them in linear time.
@@ -127,11 +130,17 @@ var (
 			`|20)\d\d` +
 			`|(?:19|20)\d\d ?[年년] ?\d{1,2} ?[月월])`,
 	)
+	// dayLike matches a date without a year, or with two digits of it, as headings of minutes and diaries have.
+	dayLike = lazyregexp.New(
+		`^\W*\d{1,2}[./]\d{1,2}\.?(?:\W|$)|^\W*\d\d[./-]\d{1,2}[./-]\d{1,2}(?:\W|$)|\d{1,2} ?[月월] ?\d{1,2} ?[日일]`,
+	)
 	stepLike = lazyregexp.New(
 		`(?i)^(?:step|schritt|étape|paso|part|lesson|exercise)\s+(?:\d+|one|two|three|four)|^\d{1,2}[.)] \p{L}+`,
 	)
 	clauseLike = lazyregexp.New(
-		`(?i)^(?:§+ ?\d|art(?:icle|ikel|ículo)?\.? \d+|article [ivx]+|section \d+|clause \d+` +
+		`(?i)^(?:§+ ?\d|\d+ ?§|art(?:icle|ikel|ículo|igo|icolo|ykuł)?\.? \d+|article [ivx]+|section \d+|clause \d+` +
+			`|(?:čl(?:ánek)?\.?|madde|статья|стаття|điều|pasal|المادة|ماده|अनुच्छेद|ข้อ) ?[\p{N}(]` +
+			`|第 ?[一二三四五六七八九十百\d]+ ?[条條款]|제 ?\d+ ?조` +
 			`|\d{1,2}\.\d{1,2}\.?\s|\d{1,2}[.)] \p{L}|[A-Z]\. \p{L}|\([a-z]\) )`,
 	)
 	romanLike = lazyregexp.New(
@@ -239,11 +248,11 @@ func headingFeatures(r *reading, f map[string]float64, hundreds float64) {
 
 	deepest, counts := 0, map[string]int{}
 	for _, h := range r.headings[:min(n, 500)] {
-		deepest = max(deepest, h.level)
+		deepest, h.text = max(deepest, h.level), asciiDigits(h.text)
 		for name, hit := range map[string]bool{
 			"head_code":     h.code,
 			"head_version":  versionLike().MatchString(h.text),
-			"head_date":     hasDigit(h.text) && dateLike().MatchString(h.text),
+			"head_date":     hasDigit(h.text) && (dateLike().MatchString(h.text) || dayLike().MatchString(h.text)),
 			"head_step":     stepLike().MatchString(h.text),
 			"head_clause":   clauseLike().MatchString(h.text),
 			"head_roman":    romanLike().MatchString(strings.TrimSpace(h.text)),

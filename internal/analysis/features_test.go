@@ -116,6 +116,17 @@ func TestFormsOfDocumentsInManyLanguages(t *testing.T) {
 		{"salutation", "Szanowni Państwo,\n\ndziękuję.\n"},
 		{"closing", "Здравствуйте!\n\nС уважением, Анна\n"},
 		{"date_top", "2026年5月24日\n"},
+		{"lesson", "# روز ۲۵: مفاهیم\n"},
+		{"lesson", "# 第 21 天：修正\n"},
+		{"head_order", "# X\n\n## 1. กดปุ่ม\n\nx\n"},
+		{"head_order", "# X\n\n## 2. Butona tıklayın\n\nx\n"},
+		{"head_date", "# X\n\n## 21.09.07\n\nx\n"},
+		{"head_date", "# X\n\n## 5/30\n\nx\n"},
+		{"head_version", "# X\n\n## ۱٫۸٫۰ (۲۹ تیر)\n\nx\n"},
+		{"front_title", "Title: X\nDate: 2026-01-02\n\nx\n"},
+		{"loose_verse", "prisão\n\nentão assista um filme em\n\nmemória ao meu nome\n"},
+		{"head_clause", "# X\n\n## Madde 4\n\nx\n"},
+		{"poem.front", "---\ncategories: [Poesía]\n---\n\nx\n"},
 		{"spans", "# 職歴\n\n2019年4月〜現在 開発\n"},
 	} {
 		t.Run(c.feature+" "+c.source, func(t *testing.T) {

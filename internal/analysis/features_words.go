@@ -3,6 +3,7 @@ package analysis
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown"
@@ -157,7 +158,7 @@ func edgeFeatures(r *reading, f map[string]float64) {
 	n := len(r.passages)
 	for _, p := range r.passages[:min(12, n)] {
 		for _, line := range p.lines {
-			head = append(head, strings.Trim(line, " \t*_\\|"))
+			head = append(head, asciiDigits(strings.Trim(line, " \t*_\\|")))
 		}
 	}
 
@@ -203,6 +204,26 @@ func edgeFeatures(r *reading, f map[string]float64) {
 			}
 		}
 	}
+}
+
+// asciiDigits returns a text with the digits of all scripts as those of ASCII.
+func asciiDigits(s string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == '٫':
+			return '.'
+		case c < utf8.RuneSelf || !unicode.IsDigit(c):
+			return c
+		}
+
+		for _, digits := range unicode.Nd.R16 { // each range begins with the digits 0 to 9
+			if rune(digits.Lo) <= c && c <= rune(digits.Hi) {
+				return '0' + (c-rune(digits.Lo))%10
+			}
+		}
+
+		return c
+	}, s)
 }
 
 // hasDigit reports whether s has an ASCII digit. It saves running the patterns that need one.

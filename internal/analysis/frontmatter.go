@@ -38,6 +38,32 @@ func readFrontMatter(src string) frontMatter {
 	return front
 }
 
+// headerLines returns the lines "Key: value" at the beginning of a document, or "" if the first key is not one of
+// headerKeys. Pelican and MultiMarkdown write front matter so.
+func headerLines(src []byte) string {
+	end := 0
+
+	for line := range bytes.Lines(src[:min(len(src), maxFrontValue)]) {
+		key, _, isPair := bytes.Cut(line, []byte(":"))
+		if !isPair || bytes.ContainsAny(key, " \t#*[<|>") || end == 0 && !headerKeys[strings.ToLower(string(key))] {
+			break
+		}
+		end += len(line)
+	}
+
+	return string(src[:end])
+}
+
+// headerKeys are the keys with which front matter without fences begins.
+var headerKeys = map[string]bool{
+	"title":    true,
+	"date":     true,
+	"author":   true,
+	"slug":     true,
+	"category": true,
+	"tags":     true,
+}
+
 // addLine adds a line of front matter. key is the key of the lines before it. The result is the key of this line.
 func (f frontMatter) addLine(key, line string) string {
 	trimmed := strings.TrimSpace(line)

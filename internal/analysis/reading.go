@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"strings"
 	"unicode"
@@ -65,7 +66,7 @@ func read(source []byte) *reading {
 	src = normalise(src)
 	r := parseOutline(src)
 	r.share = share
-	r.front = readFrontMatter(r.FrontMatter)
+	r.front = readFrontMatter(cmp.Or(r.FrontMatter, headerLines(src)))
 	r.sample()
 
 	if r.proseWords() < 60 {

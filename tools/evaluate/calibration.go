@@ -126,16 +126,14 @@ const leastSlack = 0.03
 // groups from extremes.
 const otherGroups = 0.2
 
-// leastTemperature returns the lower limit of a group's temperature. Probabilities never become sharper. The cues of
-// other languages than English were written with the training documents at hand, so cross-validation is too sure of
-// them. For documents that were labelled after the cues were written, the best temperature was 1 in English and 1.2
-// in other languages.
+// leastTemperature returns the lower limit of a group's temperature. The cues of other languages than English were
+// written with some of the training documents at hand, so cross-validation is too sure of them.
 func leastTemperature(group lang.Group) float64 {
 	if group == lang.English {
-		return 1
+		return 0.8
 	}
 
-	return 1.1
+	return 1
 }
 
 // calibrations fits the calibration of each group of languages.
