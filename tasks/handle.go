@@ -182,28 +182,28 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 	ctx, cancel := s.context(h.timeout)
 	defer cancel(nil)
 
-	now, err := s.begin(ctx, id, kind)
+	begun, err := s.begin(ctx, id, kind)
 	if err != nil {
 		return s.concludeNotBegun(ctx, id, err)
 	}
 
 	run := &Run{
 		ID:      id,
-		Attempt: now.Job.Attempts,
-		Record:  now.Job.Record,
+		Attempt: begun.Job.Attempts,
+		Record:  begun.Job.Record,
 		records: s.records,
 		outbox:  s.outbox,
-		fence:   now.Fence,
+		fence:   begun.Fence,
 		queue:   q,
 		end:     cancel,
 		began:   time.Now(),
 	}
 	// Stop the timer of held reports: the run must not report after its handler has returned.
 	defer run.takeHeld()
-	defer s.active.addRun(
-		&activeRun{task: id, kind: kind, queue: q, began: s.clock.Now(), fence: now.Fence, ctx: ctx, end: cancel},
-	)()
-	err = recoverPanic(func() error { return h.job(ctx, run, now.Payload) })
+	defer s.active.addRun(&activeRun{
+		task: id, kind: kind, queue: q, began: s.clock.Now(), fence: begun.Fence, ctx: ctx, end: cancel,
+	})()
+	err = recoverPanic(func() error { return h.job(ctx, run, begun.Payload) })
 
 	if run.continued {
 		return nil

@@ -1,4 +1,4 @@
-// Package memory reports whether a Redis has memory left for new jobs, answers, and keeps the keys of jobs.
+// Package memory checks a Redis: whether it answers, has memory left for new jobs, and never evicts the keys of jobs.
 package memory
 
 import (
