@@ -37,8 +37,7 @@ func (t skewDetector) RoundTrip(r *http.Request) (*http.Response, error) {
 		// minio-go takes the code and the message of its error from these headers.
 		answer.Header.Set("X-Minio-Error-Code", minio.RequestTimeTooSkewed)
 		answer.Header.Set("X-Minio-Error-Desc", fmt.Sprintf("this machine's clock is %s %s the object store's, "+
-			"which refuses requests for that; set the clock with chrony "+
-			"or NTP", behind.Abs().Round(time.Second), direction))
+			"which refuses requests for that; set the clock with chrony or NTP", behind.Abs().Round(time.Second), direction))
 	}
 
 	return answer, nil
