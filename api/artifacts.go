@@ -66,7 +66,7 @@ func (s *Server) download(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderLastModified, lastModified(rec).UTC().Format(http.TimeFormat))
 
 	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
-	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && exchange.Matches(known, tag) {
+	if exchange.ClientHas(c, tag) {
 		// The artifact may have been deleted since.
 		if _, err := s.statArtifact(key, rec); err != nil {
 			return err

@@ -107,9 +107,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 
 // answerAccepted answers 202 with the addresses of the job.
 func (s *Server) answerAccepted(c *fiber.Ctx, rec tasks.Record, replayed bool) error {
-	if replayed {
-		c.Set("Idempotent-Replayed", "true")
-	}
+	exchange.SetReplayed(c, replayed)
 	c.Set(fiber.HeaderLocation, views.StatusURL(rec.ID))
 	exchange.WriteJSON(c.Context(), http.StatusAccepted, s.views.Accepted(rec))
 

@@ -75,8 +75,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderContentType, "text/event-stream; charset=utf-8")
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	// Without it nginx and similar proxies buffer the stream.
-	c.Set("X-Accel-Buffering", "no")
+	exchange.SetUnbuffered(c)
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		defer leave()
 		defer release()

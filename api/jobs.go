@@ -37,11 +37,9 @@ func (s *Server) getJob(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	known := c.Get(fiber.HeaderIfNoneMatch)
-
-	// A client that knows an older state has missed an event and gets it now.
-	outdated := known != "" && !exchange.Matches(known, etag(rec))
-	// A wait for the end goes on, whatever state the client knows.
+	// A client that has an older state has missed an event and gets it now.
+	outdated := c.Get(fiber.HeaderIfNoneMatch) != "" && !exchange.ClientHas(c, etag(rec))
+	// A wait for the end goes on, whatever state the client has.
 	if wait.limit > 0 && !rec.Status.Terminal() && (wait.toEnd || !outdated) {
 		if rec, err = s.awaitChange(c, rec, wait); err != nil {
 			return err
@@ -50,7 +48,7 @@ func (s *Server) getJob(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderETag, etag(rec))
 	c.Set(fiber.HeaderCacheControl, "private, no-cache")
 
-	if known != "" && exchange.Matches(known, etag(rec)) {
+	if exchange.ClientHas(c, etag(rec)) {
 		c.Status(http.StatusNotModified)
 		return nil
 	}
@@ -72,7 +70,7 @@ func (s *Server) awaitChange(c *fiber.Ctx, rec tasks.Record, wait longPoll) (tas
 		if _, err := s.awaitEnd(ctx, rec, nil); err != nil && ctx.Err() == nil {
 			return rec, err
 		}
-	} else if changed, err := s.awaitEvent(ctx, rec); !changed { // nothing to read again
+	} else if changed, err := s.awaitEvent(ctx, rec); !changed { // rec is still current
 		return rec, err
 	}
 
@@ -95,9 +93,7 @@ func (s *Server) answerWaiting(c *fiber.Ctx, rec tasks.Record, replayed bool, wa
 		return s.answerAccepted(c, rec, replayed)
 	}
 
-	if replayed {
-		c.Set("Idempotent-Replayed", "true")
-	}
+	exchange.SetReplayed(c, replayed)
 	exchange.WriteJSON(c.Context(), http.StatusOK, s.views.Job(rec))
 
 	return nil

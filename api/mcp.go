@@ -21,7 +21,7 @@ import (
 // runs.
 func (s *Server) serveMCP(c *fiber.Ctx) error {
 	meta := exchange.Of(c.Context())
-	// The protocol asks for it even if a key is needed: a page must not use a key that it was given for another server.
+	// The protocol asks for this check even with keys: a page must not use a key that it was given for another server.
 	if origin := c.Get(fiber.HeaderOrigin); origin != "" {
 		if err := s.origins.Check(origin, meta.Site); err != nil {
 			return err
@@ -70,7 +70,7 @@ func (s *Server) serveMCP(c *fiber.Ctx) error {
 		}
 	}
 	c.Status(answer.status)
-	c.Set("X-Accel-Buffering", "no")
+	exchange.SetUnbuffered(c)
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) { answer.copyTo(w, unwatch) })
 
 	return nil

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"mime"
 	"slices"
 	"time"
 
@@ -70,22 +69,12 @@ func (s *Server) editPDF(c *fiber.Ctx) error {
 
 // readPDF reads the form of a request.
 func (s *Server) readPDF(c *fiber.Ctx) (upload.PDF, error) {
-	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
-	if err != nil || media != fiber.MIMEMultipartForm {
-		return upload.PDF{}, fault.Errorf(fault.UnsupportedMediaType,
-			"Content-Type is %s; allowed: multipart/form-data", input.Quote(c.Get(fiber.HeaderContentType)))
-	}
-
-	if params["boundary"] == "" {
-		return upload.PDF{}, errNoBoundary
-	}
-
-	b, err := s.bodies.Open(c, s.MaxUploadBytes+upload.FormOverhead, "the form with the PDF files")
+	b, boundary, err := s.openForm(c, s.MaxUploadBytes+upload.FormOverhead, "the form with the PDF files")
 	if err != nil {
 		return upload.PDF{}, err
 	}
 
-	return upload.ReadPDF(b, params["boundary"], s.MaxUploadBytes, b.Held())
+	return upload.ReadPDF(b, boundary, s.MaxUploadBytes, b.Held())
 }
 
 // submitPDF reserves the job, stores its files and submits it. Errors: those of reserveJob and of Queue.Submit,

@@ -34,7 +34,7 @@ func (s *Server) parseConversion(c *fiber.Ctx, other ...string) (req upload.Conv
 		}
 	case fiber.MIMEMultipartForm:
 		if err = noQueryFields(c, "the form", other); err == nil {
-			req, err = s.parseMultipart(c, params["boundary"])
+			req, err = s.parseForm(c)
 		}
 	case "text/markdown", "text/x-markdown", fiber.MIMETextPlain, fiber.MIMETextHTML:
 		charset := params["charset"]
@@ -68,14 +68,11 @@ func discard(c *fiber.Ctx, req *upload.Conversion) {
 	exchange.Of(c.Context()).Held.Release()
 }
 
-// parseMultipart reads a conversion from a form.
-func (s *Server) parseMultipart(c *fiber.Ctx, boundary string) (req upload.Conversion, err error) {
-	if boundary == "" {
-		return req, errNoBoundary
-	}
+// parseForm reads a conversion from a form.
+func (s *Server) parseForm(c *fiber.Ctx) (req upload.Conversion, err error) {
 	limits := s.uploadLimits()
 
-	b, err := s.bodies.Open(c, limits.Form(), "the form")
+	b, boundary, err := s.openForm(c, limits.Form(), "the form")
 	if err != nil {
 		return req, err
 	}
@@ -83,8 +80,22 @@ func (s *Server) parseMultipart(c *fiber.Ctx, boundary string) (req upload.Conve
 	return upload.ReadForm(b, boundary, limits, b.Held())
 }
 
-// errNoBoundary is returned for a form whose parts cannot be told apart.
-var errNoBoundary = fault.Errorf(fault.InvalidRequest, "the Content-Type of a form needs a boundary")
+// openForm opens a body that must be a form, for up to limit bytes. what names the body in the error ContentTooLarge.
+// The boundary separates the parts of the form. Other errors: UnsupportedMediaType, InvalidRequest without a boundary.
+func (s *Server) openForm(c *fiber.Ctx, limit int64, what string) (b *exchange.Body, boundary string, err error) {
+	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
+	if err != nil || media != fiber.MIMEMultipartForm {
+		return nil, "", fault.Errorf(fault.UnsupportedMediaType, "Content-Type is %s; allowed: multipart/form-data",
+			input.Quote(c.Get(fiber.HeaderContentType)))
+	}
+
+	if boundary = params["boundary"]; boundary == "" {
+		return nil, "", fault.Errorf(fault.InvalidRequest, "the Content-Type of a form needs a boundary")
+	}
+	b, err = s.bodies.Open(c, limit, what)
+
+	return b, boundary, err
+}
 
 // parseText reads a body of Markdown; the other fields are in the query.
 func (s *Server) parseText(c *fiber.Ctx, other []string) (req upload.Conversion, err error) {

@@ -146,9 +146,7 @@ func (s *Server) answerInTime(
 	ended, err := s.awaitEnd(ctx, rec, nil)
 	switch {
 	case err == nil:
-		if replayed {
-			c.Set("Idempotent-Replayed", "true")
-		}
+		exchange.SetReplayed(c, replayed)
 		c.Set("x-job-id", rec.ID)
 
 		return answer(ended)
@@ -185,9 +183,7 @@ func (s *Server) answerLater(
 func (s *Server) answerAtEnd(
 	c *fiber.Ctx, rec tasks.Record, replayed bool, limit time.Duration, late error, answer func(tasks.Record) error,
 ) error {
-	if replayed {
-		c.Set("Idempotent-Replayed", "true")
-	}
+	exchange.SetReplayed(c, replayed)
 	c.Set("x-job-id", rec.ID)
 
 	ctx, done, err := s.waitContext(c, limit, late)

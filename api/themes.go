@@ -108,7 +108,7 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	// A theme may change under the same name, so browsers must revalidate its preview.
 	c.Set(fiber.HeaderCacheControl, "private, no-cache")
 
-	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && exchange.Matches(known, tag) {
+	if exchange.ClientHas(c, tag) {
 		c.Status(http.StatusNotModified)
 		return nil
 	}

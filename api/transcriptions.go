@@ -1,7 +1,6 @@
 package api
 
 import (
-	"mime"
 	"net/http"
 	"path"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
-	"presswork/internal/input"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -96,22 +94,13 @@ func newTranscription(c *fiber.Ctx) (tasks.Submission, error) {
 // readTranscription reads the form of a request. source receives its recording. It rejects requests that cannot
 // succeed.
 func (s *Server) readTranscription(c *fiber.Ctx, source *recording, task string) (r transcriptionRequest, err error) {
-	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
-	if err != nil || media != fiber.MIMEMultipartForm {
-		return r, fault.Errorf(fault.UnsupportedMediaType, "Content-Type is %s; allowed: multipart/form-data",
-			input.Quote(c.Get(fiber.HeaderContentType)))
-	}
-
-	if params["boundary"] == "" {
-		return r, errNoBoundary
-	}
 	// base64 in a data: URI makes a recording a third longer.
-	b, err := s.bodies.Open(c, s.MaxAudioBytes/3*4+upload.FormOverhead, "the form with the recording")
+	b, boundary, err := s.openForm(c, s.MaxAudioBytes/3*4+upload.FormOverhead, "the form with the recording")
 	if err != nil {
 		return r, err
 	}
 
-	form, err := openai.ReadTranscription(b, params["boundary"], source.held, source)
+	form, err := openai.ReadTranscription(b, boundary, source.held, source)
 	if err != nil {
 		return r, err
 	}

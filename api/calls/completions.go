@@ -71,10 +71,7 @@ func (h *Handlers) complete(c *fiber.Ctx, what string, read readCall) error {
 		return err
 	}
 	answer := h.Service.Answer(call, begun.raw)
-
-	if begun.raw.Joined {
-		c.Set("Idempotent-Replayed", "true")
-	}
+	exchange.SetReplayed(c, begun.raw.Joined)
 
 	if !streams {
 		defer begun.finish()

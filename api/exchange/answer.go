@@ -41,9 +41,12 @@ func SendText(ctx *fasthttp.RequestCtx, status int, kind string, text []byte) {
 	ctx.Response.SetBodyRaw(text)
 }
 
-// Matches reports whether an If-None-Match header names the tag. The comparison is weak (RFC 9110, 8.8.3.2).
-func Matches(list, tag string) bool {
-	for one := range strings.SplitSeq(list, ",") {
+// ClientHas reports whether the client has the version with this ETag, by the If-None-Match header. The answer is then
+// 304. The comparison is weak (RFC 9110, 8.8.3.2).
+func ClientHas(c *fiber.Ctx, tag string) bool {
+	tag = strings.TrimPrefix(tag, "W/")
+
+	for one := range strings.SplitSeq(c.Get(fiber.HeaderIfNoneMatch), ",") {
 		one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
 		if one == tag || one == "*" {
 			return true

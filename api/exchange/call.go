@@ -25,6 +25,14 @@ func CallContext() (context.Context, context.CancelFunc) {
 // SetUnbuffered asks proxies such as nginx to forward an answer as it arrives. Call it for each stream.
 func SetUnbuffered(c *fiber.Ctx) { c.Set("X-Accel-Buffering", "no") }
 
+// SetReplayed tells the client that its idempotency key is known and the answer is that of the earlier request. It sets
+// nothing unless replayed.
+func SetReplayed(c *fiber.Ctx, replayed bool) {
+	if replayed {
+		c.Set("Idempotent-Replayed", "true")
+	}
+}
+
 // SetQueueTime sets the header with the time that the request waited for a worker. A negative wait is unknown and
 // sets no header.
 func SetQueueTime(c *fiber.Ctx, wait time.Duration) {

@@ -114,7 +114,7 @@ func (p *Pages) Asset(c *fiber.Ctx) error {
 	c.Vary(fiber.HeaderAcceptEncoding)
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")
 
-	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && exchange.Matches(known, a.ETag) {
+	if exchange.ClientHas(c, a.ETag) {
 		c.Status(http.StatusNotModified)
 		return nil
 	}
@@ -178,7 +178,7 @@ func sendPage(c *fiber.Ctx, p web.Page) error {
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")
 	c.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(self)")
 
-	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && exchange.Matches(known, tag[len("W/"):]) {
+	if exchange.ClientHas(c, tag) {
 		c.Vary(fiber.HeaderAcceptEncoding)
 		c.Status(http.StatusNotModified)
 
