@@ -11,8 +11,8 @@ import (
 	"presswork/internal/pdffile/pdfa"
 )
 
-// CheckPDF returns an error for the first option with an invalid value. page is the page's address, as
-// guard.Policy.CheckURL returns it. Errors: InvalidOption with the Param "options.NAME".
+// CheckPDF returns an error if an option has an invalid value. page is the page's address, as guard.Policy.CheckURL
+// returns it. Errors: InvalidOption with the Param "options.NAME".
 func CheckPDF(page *url.URL, o PDFOptions) error {
 	if err := checkVisit(page, o.VisitOptions); err != nil {
 		return err
@@ -29,10 +29,8 @@ func CheckPDF(page *url.URL, o PDFOptions) error {
 	}
 
 	if isTrue(o.Outline) && o.Tagged != nil && !*o.Tagged {
-		return input.Invalid(
-			"outline",
-			"outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false",
-		)
+		return input.Invalid("outline",
+			"outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false")
 	}
 
 	if o.PDFA != nil {
@@ -44,7 +42,7 @@ func CheckPDF(page *url.URL, o PDFOptions) error {
 	return nil
 }
 
-// CheckScreenshot returns an error for the first option with an invalid value; see CheckPDF.
+// CheckScreenshot returns an error if an option has an invalid value; see CheckPDF.
 func CheckScreenshot(page *url.URL, o ScreenshotOptions) error {
 	if err := checkVisit(page, o.VisitOptions); err != nil {
 		return err
@@ -82,7 +80,7 @@ func CheckScreenshot(page *url.URL, o ScreenshotOptions) error {
 		return input.Invalid("selector", "selector is longer than %d KB", maxScript>>10)
 	}
 
-	// The comparison is negated, so that NaN is refused as well.
+	// The comparison is negated, so that NaN is rejected as well.
 	if c := o.Clip; c != nil &&
 		!(c.X >= 0 && c.X <= maxOffset && c.Y >= 0 && c.Y <= maxOffset &&
 			c.Width >= 1 && c.Width <= MaxSide && c.Height >= 1 && c.Height <= MaxSide) {
@@ -101,7 +99,7 @@ const (
 
 	maxOffset    = 1_000_000 // CSS pixels
 	maxWindow    = 8192      // CSS pixels of one side of a viewport
-	maxTemplate  = 64 << 10
+	maxTemplate  = 64 << 10  // bytes, as the following
 	maxScript    = 16 << 10
 	maxUserAgent = 1 << 10
 	maxFilename  = 255
@@ -113,7 +111,7 @@ const (
 	MaxTimeout     = 120 * time.Second
 )
 
-// TimeoutOf returns the time limit of the whole export.
+// TimeoutOf returns the time limit of the whole export, DefaultTimeout if the options have none.
 func TimeoutOf(o VisitOptions) time.Duration {
 	if o.Timeout == nil {
 		return DefaultTimeout
@@ -152,7 +150,7 @@ func ViewportOf(o VisitOptions) Viewport {
 	return v
 }
 
-// oneOf checks that value is empty or one of allowed.
+// oneOf returns an error for the option name unless value is empty or one of allowed.
 func oneOf(name, value string, allowed ...string) error {
 	for _, a := range allowed {
 		if value == a || value == "" {
@@ -160,14 +158,9 @@ func oneOf(name, value string, allowed ...string) error {
 		}
 	}
 
-	return input.Invalid(
-		name,
-		"%s %q is not allowed%s; allowed: %s",
-		name,
-		input.Short(value),
-		input.DidYouMean(value, allowed),
-		strings.Join(allowed, ", "),
-	)
+	return input.Invalid(name, "%s %q is not allowed%s; allowed: %s",
+		name, input.Short(value), input.DidYouMean(value, allowed), strings.Join(allowed, ", "))
 }
 
+// isTrue reports whether an option is set and true.
 func isTrue(b *bool) bool { return b != nil && *b }

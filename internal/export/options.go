@@ -41,8 +41,8 @@ type VisitOptions struct {
 	FailOnHTTPStatusCodes []StatusRange `json:"failOnHttpStatusCodes,omitzero"`
 	// FailOnConsoleExceptions makes an uncaught exception of the page's scripts a failure. Default false.
 	FailOnConsoleExceptions *bool `json:"failOnConsoleExceptions,omitempty"`
-	// FailOnResourceLoadingFailed makes a resource without an answer, or with a refused address, a failure. A
-	// status such as 404 counts as an answer. Default false.
+	// FailOnResourceLoadingFailed makes a resource without an answer, or with an address that is not allowed, a
+	// failure. A status such as 404 counts as an answer. Default false.
 	FailOnResourceLoadingFailed *bool `json:"failOnResourceLoadingFailed,omitempty"`
 
 	// Theme is the name of a Presswork theme. The page gets the theme's CSS variables and a data-theme attribute.
@@ -144,7 +144,7 @@ type Margin struct {
 // Length is a CSS length with its unit, such as "20mm". A bare number, also as a JSON number, is in px.
 type Length string
 
-// UnmarshalJSON reads a string or a number.
+// UnmarshalJSON reads a string or a number. It does not check the text; PaperOf does. Errors: InvalidType.
 func (l *Length) UnmarshalJSON(b []byte) error {
 	if bytes.HasPrefix(b, []byte(`"`)) {
 		return json.Unmarshal(b, (*string)(l))
@@ -152,11 +152,8 @@ func (l *Length) UnmarshalJSON(b []byte) error {
 
 	var px float64
 	if err := json.Unmarshal(b, &px); err != nil {
-		return fault.Errorf(
-			fault.InvalidType,
-			`a length is a number of pixels or a string with a unit, such as "20mm"`,
-		).
-			WithCause(err)
+		return fault.Errorf(fault.InvalidType,
+			`a length is a number of pixels or a string with a unit, such as "20mm"`).WithCause(err)
 	}
 	*l = Length(strconv.FormatFloat(px, 'f', -1, 64) + "px")
 
@@ -166,7 +163,7 @@ func (l *Length) UnmarshalJSON(b []byte) error {
 // StatusRange is a range of HTTP statuses that includes both From and To. Its JSON is [400,599] or a single 404.
 type StatusRange struct{ From, To int }
 
-// UnmarshalJSON reads a number or a list of two numbers.
+// UnmarshalJSON reads a number or a list of two numbers. Errors: InvalidType.
 func (r *StatusRange) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, &r.From) == nil {
 		r.To = r.From
@@ -175,11 +172,8 @@ func (r *StatusRange) UnmarshalJSON(b []byte) error {
 
 	var pair []int
 	if err := json.Unmarshal(b, &pair); err != nil || len(pair) != 2 {
-		return fault.Errorf(
-			fault.InvalidType,
-			"failOnHttpStatusCodes is a list of statuses and of ranges such as [400,599]",
-		).
-			WithCause(err)
+		return fault.Errorf(fault.InvalidType,
+			"failOnHttpStatusCodes is a list of statuses and of ranges such as [400,599]").WithCause(err)
 	}
 	r.From, r.To = pair[0], pair[1]
 

@@ -10,10 +10,12 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// Paper is the sheet for a page. Sizes are in inches, for portrait format; Landscape swaps the sides.
+// Paper is the sheet for a page. Lengths are in inches.
 type Paper struct {
-	Width, Height            float64
-	Landscape                bool
+	// Width and Height are swapped if Landscape is true.
+	Width, Height float64
+	Landscape     bool
+	// The margins are those of the sheet as printed: Landscape does not turn them.
 	Top, Right, Bottom, Left float64
 	// Scale is 0.1 to 2.
 	Scale float64
@@ -64,13 +66,8 @@ func PaperOf(o PDFOptions) (Paper, error) {
 	}
 
 	if p.Left+p.Right+minContent > width || p.Top+p.Bottom+minContent > height {
-		return p, input.Invalid(
-			"margin",
-			"the margins leave less than %gin of a page of %gin x %gin",
-			minContent,
-			width,
-			height,
-		)
+		return p, input.Invalid("margin",
+			"the margins leave less than %gin of a page of %gin x %gin", minContent, width, height)
 	}
 
 	var err error
@@ -92,13 +89,8 @@ func (p *Paper) readSize(o PDFOptions) error {
 		if size, known = formats()[strings.ToLower(o.Format)]; !known {
 			names := slices.Sorted(maps.Keys(formats()))
 
-			return input.Invalid(
-				"format",
-				"format %q is not known%s; allowed: %s, or width and height",
-				input.Short(o.Format),
-				input.DidYouMean(o.Format, names),
-				strings.Join(names, ", "),
-			)
+			return input.Invalid("format", "format %q is not known%s; allowed: %s, or width and height",
+				input.Short(o.Format), input.DidYouMean(o.Format, names), strings.Join(names, ", "))
 		}
 	}
 	p.Width, p.Height = size[0], size[1]
@@ -117,14 +109,8 @@ func (p *Paper) readSize(o PDFOptions) error {
 		}
 
 		if *side.value < minSide || *side.value > maxSide {
-			return input.Invalid(
-				side.name,
-				"%s %q is not allowed; allowed: %gin to %gin",
-				side.name,
-				input.Short(string(side.text)),
-				minSide,
-				maxSide,
-			)
+			return input.Invalid(side.name, "%s %q is not allowed; allowed: %gin to %gin",
+				side.name, input.Short(string(side.text)), minSide, maxSide)
 		}
 	}
 
@@ -134,18 +120,15 @@ func (p *Paper) readSize(o PDFOptions) error {
 // lengthForm accepts up to 20 decimals, because scripts compute lengths: 210mm is 793.7007874015749px.
 var lengthForm = lazyregexp.New(`^([0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(px|in|cm|mm|pt)?$`)
 
-// readLength converts l to inches and stores the result, unless l is empty. A number without a unit is in px, as
-// in Puppeteer.
+// readLength converts l to inches and stores the result; if l is empty, it leaves inches unchanged. A number without a
+// unit is in px, as in Puppeteer.
 func readLength(name string, l Length, inches *float64) error {
 	if l == "" {
 		return nil
 	}
-	wrong := input.Invalid(
-		name,
+	wrong := input.Invalid(name,
 		"%s %q is not a length; allowed: a number of pixels, or one with a unit: px, in, cm, mm, pt",
-		name,
-		input.Short(string(l)),
-	)
+		name, input.Short(string(l)))
 
 	m := lengthForm().FindStringSubmatch(strings.ToLower(strings.TrimSpace(string(l))))
 	if m == nil {
