@@ -53,6 +53,7 @@ func (r *run) info() error {
 	}
 
 	for _, word := range []string{"print", "copy", "modify", "annotate"} {
+		// Only the lower bits count: the higher ones control a part of what these do.
 		if bits := forbidden()[word] & 0x3c; d.Encryption != "" && d.Permissions&bits != bits {
 			out.Forbids = append(out.Forbids, word)
 		}

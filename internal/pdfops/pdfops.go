@@ -1,4 +1,6 @@
-// Package pdfops is the operations on existing PDF files, with options as the API and the command line take them.
+// Package pdfops runs the operations on existing PDF files, with options as the API and the command line take them.
+// Check checks the options; Run reads the files, runs the operation and writes the results. Package edit changes the
+// files.
 package pdfops
 
 import (
@@ -72,7 +74,7 @@ type Options struct {
 	Scale *float64 `json:"scale"`
 	// Opacity is 0 to 1. Default: 1; for watermark 0.15.
 	Opacity *float64 `json:"opacity"`
-	// Rotation turns the mark to the left, -360 to 360 degrees. Default: 0; for a text as watermark 45.
+	// Rotation turns the mark counterclockwise, -360 to 360 degrees. Default: 0; for a text as watermark 45.
 	Rotation *float64 `json:"rotation"`
 	// Under draws below the content of the pages.
 	Under bool `json:"under"`
@@ -94,8 +96,9 @@ type Result struct {
 	Warnings []string
 }
 
-// Check returns the error for options that the operation does not allow, or nil. inputs is the number of PDF files,
-// and mark reports a picture or a PDF to draw. Errors: InvalidOption.
+// Check returns an error if the operation does not allow the options. inputs is the number of PDF files, and mark is
+// true if there is a picture or a PDF to draw. Errors: InvalidRequest for the number of files, InvalidOption for an
+// option.
 func Check(op Operation, o Options, inputs int, mark bool) error {
 	if op == Merge && inputs > MaxInputs {
 		return fault.Errorf(fault.InvalidRequest, "%d files are too many; at most %d can be merged", inputs, MaxInputs)
@@ -185,7 +188,7 @@ func (o Options) checkUsed(op Operation, mark bool) error {
 	return nil
 }
 
-// checkMark checks the options of stamp and watermark. mark reports that a file to draw was given.
+// checkMark checks the options of stamp and watermark. mark is true if a file to draw was given.
 func (o Options) checkMark(mark bool) error {
 	if (o.Text != "") == mark {
 		return input.Invalid("text", "give either a text or a file to draw")
@@ -213,7 +216,12 @@ func (o Options) checkMark(mark bool) error {
 	return nil
 }
 
-// forbidden maps the values of Options.Forbid to permission bits (ISO 32000-2, table 22).
+// everyPermission has all permission bits (ISO 32000-2, table 22): 3 to 6 and 9 to 12. A file must allow all to be
+// changed, because the result forbids nothing.
+const everyPermission = 0xf3c
+
+// forbidden maps the values of Options.Forbid to permission bits. The higher bit of a pair controls a part of what the
+// lower one does: printing in full quality, assembling pages, or filling in forms.
 func forbidden() map[string]uint32 {
 	return map[string]uint32{
 		"print":    1<<2 | 1<<11,
@@ -251,8 +259,11 @@ func (o Options) checkPasswords() error {
 	return nil
 }
 
-// Run performs an operation that Check accepts. mark is the picture or the PDF to draw; its Data is nil for a
-// text. Errors: PDFInvalid, PDFPassword, InvalidOption.
+// Run runs an operation that Check accepts. mark is the picture or the PDF to draw; its Data is nil for a text.
+//
+// Errors: PDFInvalid for a damaged file, PDFPassword if a password is missing or gives too few permissions.
+// InvalidOption if the options do not suit the file. UnsupportedMediaType for the picture, NotFound for an unknown
+// operation. After ctx ends, Run returns its error.
 func Run(ctx context.Context, op Operation, o Options, inputs []File, mark File) (Result, error) {
 	docs := make([]*parse.Document, len(inputs))
 	size := 0
@@ -319,22 +330,19 @@ func open(in File, password string, op Operation) (*parse.Document, error) {
 
 	switch {
 	case errors.Is(err, parse.ErrPassword):
-		return nil, fault.Errorf(
-			fault.PDFPassword,
-			"%s is encrypted and the password is missing or wrong; give it as password",
-			name,
-		).WithParam("options.password")
+		return nil, fault.Errorf(fault.PDFPassword,
+			"%s is encrypted and the password is missing or wrong; give it as password", name).
+			WithParam("options.password")
 	case err != nil:
 		return nil, invalid(name, err)
 	}
-	const copying = 1 << 4
 
 	switch {
 	case d.Owner || op == Info:
-	case op == Text && d.Permissions&copying == 0:
+	case op == Text && d.Permissions&forbidden()["copy"] == 0:
 		return nil, fault.Errorf(fault.PDFPassword, "%s forbids to copy its text; give its owner password", name).
 			WithParam("options.password")
-	case op != Text && d.Permissions&0xf3c != 0xf3c:
+	case op != Text && d.Permissions&everyPermission != everyPermission:
 		return nil, fault.Errorf(fault.PDFPassword, "%s forbids changes; give its owner password", name).
 			WithParam("options.password")
 	}
@@ -342,8 +350,8 @@ func open(in File, password string, op Operation) (*parse.Document, error) {
 	return d, nil
 }
 
-// invalid returns the error for a file that cannot be read. The texts of package pdffile are about the file only, so
-// they are public.
+// invalid returns the error for a file that cannot be read. The errors of package pdffile and of those below it are
+// about the file only, so their texts are public.
 func invalid(name string, err error) error {
 	reason := err.Error()
 	return fault.Errorf(fault.PDFInvalid, "%s: %s", name, reason).WithCause(err)

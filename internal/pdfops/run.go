@@ -26,7 +26,7 @@ type run struct {
 	docs    []*parse.Document
 	mark    File
 	result  Result
-	left    int // how many bytes the results may still have
+	left    int // bytes that further results may have
 }
 
 // warn adds warnings, each once.
@@ -39,12 +39,15 @@ func (r *run) warn(warnings ...string) {
 }
 
 // name returns the name of the first input without its extension.
-func (r *run) name() string {
-	base := path.Base(r.inputs[0].Name)
+func (r *run) name() string { return withoutExtension(r.inputs[0].Name) }
+
+// withoutExtension returns the last element of a path, without its extension.
+func withoutExtension(name string) string {
+	base := path.Base(name)
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 
-// add writes a result.
+// add writes f as a result of PDF 1.7 or a later version. protection is nil unless the result is encrypted.
 func (r *run) add(name string, f *pdffile.File, version string, protection *pdffile.Protection) error {
 	data, err := f.Bytes(pdffile.Layout{Version: max(version, "1.7"), Compress: true, Protection: protection})
 	if err != nil {
@@ -57,12 +60,9 @@ func (r *run) add(name string, f *pdffile.File, version string, protection *pdff
 	}
 
 	if r.left -= len(data); r.left < 0 {
-		return input.Invalid(
-			"pages",
-			"the results have more than %d bytes, or twice the size of the PDF; set pages to "+
-				"make fewer files",
-			maxResult,
-		)
+		return input.Invalid("pages",
+			"the results have more than %d bytes, or twice the size of the PDF; set pages to make fewer files",
+			maxResult)
 	}
 	r.result.Files = append(r.result.Files, File{Name: name, Data: data})
 	r.result.Pages += pages
@@ -78,8 +78,7 @@ func (r *run) merge() error {
 	for i, d := range r.docs {
 		title := edit.About(d.File).Title
 		if title == "" {
-			base := path.Base(r.inputs[i].Name)
-			title = strings.TrimSuffix(base, path.Ext(base))
+			title = withoutExtension(r.inputs[i].Name)
 		}
 		inputs[i] = edit.Input{File: d.File, Title: title}
 		version = max(version, d.Version)
@@ -121,7 +120,7 @@ func (r *run) ranges(pages int) (list []pageRange, err error) {
 	return list, nil
 }
 
-// selected returns which pages the option pages selects.
+// selected returns a function that reports whether the option pages selects a page.
 func (r *run) selected(f *pdffile.File) (func(int) bool, error) {
 	_, list, err := r.pagesOf(f)
 
@@ -138,6 +137,7 @@ func (r *run) pagesOf(f *pdffile.File) (pages []int, list []pageRange, err error
 	return pages, list, err
 }
 
+// within reports whether one of the ranges includes page.
 func within(list []pageRange, page int) bool {
 	return slices.ContainsFunc(list, func(p pageRange) bool { return page >= p.first && page <= p.last })
 }
@@ -191,7 +191,7 @@ func (r *run) split() error {
 	return nil
 }
 
-// label names a part by its pages, such as "1-3_5".
+// label names a part by its pages, such as "1-3_5". It is cut to a length that file systems allow.
 func label(part []pageRange) string {
 	names := make([]string, len(part))
 	for i, p := range part {
@@ -200,7 +200,7 @@ func label(part []pageRange) string {
 			names[i] += "-" + strconv.Itoa(p.last)
 		}
 	}
-	const longest = 60
+	const longest = 60 // bytes
 	name := strings.Join(names, "_")
 
 	return name[:min(longest, len(name))]
