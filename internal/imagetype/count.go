@@ -7,7 +7,7 @@ import (
 )
 
 // measure computes what needs the whole document: the image's size, and the references that style sheets add to
-// elements. It returns false if those exceed maxStyled.
+// elements. It returns false if those are more than maxStyled. scaled is that of Work: the image may fill a page.
 func (d *drawing) measure(scaled bool) bool {
 	if d.box == 0 {
 		d.box = d.area
@@ -16,7 +16,7 @@ func (d *drawing) measure(scaled bool) bool {
 	if d.area == 0 || scaled {
 		d.area = pagePixels
 	}
-	d.area = min(max(d.area, 10_000), pagePixels)
+	d.area = min(max(d.area, leastPixels), pagePixels)
 
 	styled := 0
 	for _, e := range d.elements {
@@ -89,7 +89,7 @@ func (d *drawing) total(e *element, depth int) (uint64, error) {
 	return sum, nil
 }
 
-// reference returns the work of one reference of e.
+// reference returns the work of one reference of e. within is the work of e and everything in it.
 func (d *drawing) reference(e *element, r reference, within uint64, depth int) (uint64, error) {
 	extra := mul(d.layer(nil), r.filters)
 
@@ -117,7 +117,8 @@ func (d *drawing) reference(e *element, r reference, within uint64, depth int) (
 	return add(n, extra), err
 }
 
-// layer returns the work of one layer of pixels. If e is a filter or a mask, the layer has the size of its region.
+// layer returns the work of one layer of pixels. If e is a filter or a mask, the layer has the size of its region. e
+// may be nil.
 func (d *drawing) layer(e *element) uint64 {
 	area := d.area
 	if e != nil && e.region > 0 && d.box > 0 && !d.transformed {

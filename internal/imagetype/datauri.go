@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ReadDataURI decodes a data URI (RFC 2397) as browsers do. Its errors are public.
+// ReadDataURI decodes a data URI (RFC 2397) as browsers do. uri must begin with "data:". The errors are public.
 func ReadDataURI(uri string) ([]byte, error) {
 	meta, data, ok := strings.Cut(uri[len("data:"):], ",")
 	if !ok {

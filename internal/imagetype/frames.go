@@ -28,7 +28,10 @@ func Frames(b []byte, contentType string) int {
 
 // gifFrames counts the image descriptors of a GIF, up to the first damaged block.
 func gifFrames(b []byte) int {
-	const head, descriptor, extension, image = 13, 10, 0x21, 0x2c
+	const (
+		head, descriptor = 13, 10     // sizes in bytes
+		extension, image = 0x21, 0x2c // the first bytes of blocks
+	)
 
 	n := 0
 	if len(b) < head {
@@ -67,9 +70,9 @@ func colours(flags byte) int {
 	return 3 << (1 + flags&7)
 }
 
-// pngFrames counts the frames of an APNG.
+// pngFrames counts the frames of an APNG, up to a chunk that exceeds the file.
 func pngFrames(b []byte) int {
-	const signature, frame = 8, 12
+	const signature, frame = 8, 12 // sizes in bytes; the frame of a chunk is length, type and checksum
 	n := 0
 
 	for b = b[min(signature, len(b)):]; len(b) >= frame; {
@@ -87,9 +90,9 @@ func pngFrames(b []byte) int {
 	return n
 }
 
-// webpFrames counts the frames of an animated WebP.
+// webpFrames counts the frames of an animated WebP, up to a chunk that exceeds the file.
 func webpFrames(b []byte) int {
-	const riff, head = 12, 8
+	const riff, head = 12, 8 // sizes in bytes, of the file's header and of that of a chunk
 	n := 0
 
 	for b = b[min(riff, len(b)):]; len(b) >= head; {

@@ -1,5 +1,9 @@
-// Package imagetype identifies an image by its bytes, regardless of its name and media type. It also determines
-// how many pixels the browser would unpack to show it.
+// Package imagetype determines from the bytes of an image what a browser would do with it, regardless of its name and
+// media type.
+//
+// Inspect tells the type and the size. Frames counts the pictures of an animation, and Work what an SVG costs to draw.
+// Callers compare these with limits before a browser gets the image. Whole finds truncated images, and
+// DarkOnTransparent those that a dark page would hide. ReadDataURI decodes an image that is part of a document.
 package imagetype
 
 import (
@@ -17,7 +21,7 @@ import (
 // MaxPixels is the limit on the pixels of one image that the browser unpacks: 200 MB at four bytes each.
 const MaxPixels = 50_000_000
 
-// Info describes an image by its header.
+// Info is what the header of an image says.
 type Info struct {
 	// ContentType is the media type, such as "image/png".
 	ContentType string
@@ -38,7 +42,7 @@ var (
 // browser cannot show and for an SVG that defines entities. The caller must compare Pixels with MaxPixels. Errors
 // are public.
 func Inspect(b []byte) (Info, error) {
-	info, err := read(b)
+	info, err := readHeader(b)
 	if err == nil && info.ContentType != "image/svg+xml" && info.Pixels() == 0 {
 		err = errDamaged // without a size no limit applies
 	}
@@ -50,8 +54,9 @@ func Inspect(b []byte) (Info, error) {
 	return info, nil
 }
 
-// read recognises the format by the first bytes and reads the size. Errors: errNotImage, errDamaged, errEntities.
-func read(b []byte) (Info, error) {
+// readHeader recognises the format by the first bytes and reads the size. Errors: errNotImage, errDamaged,
+// errEntities.
+func readHeader(b []byte) (Info, error) {
 	switch {
 	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
 		return decoded("image/png", b, png.DecodeConfig)
@@ -64,7 +69,7 @@ func read(b []byte) (Info, error) {
 	case len(b) >= 12 && string(b[4:8]) == "ftyp" && (string(b[8:12]) == "avif" || string(b[8:12]) == "avis"):
 		return avif(b)
 	case isSVG(b):
-		// A few nested entities can expand to gigabytes.
+		// A few entities that contain each other can expand to gigabytes.
 		if bytes.Contains(b, []byte("<!ENTITY")) {
 			return Info{}, errEntities
 		}
@@ -116,7 +121,7 @@ func isSVG(b []byte) bool {
 	d.Strict = false
 
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
-	for range 32 {
+	for range 32 { // more tokens before the root are unusual
 		token, err := d.RawToken()
 		if err != nil {
 			return false

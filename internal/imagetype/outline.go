@@ -9,18 +9,19 @@ import (
 // areaOf returns roughly the area that a path encloses. It treats curves as lines. It returns 0 for a long path,
 // which is not a background.
 func areaOf(outline string) float64 {
-	const longest = 1000
+	const longest = 1000 // bytes
 	if len(outline) > longest {
 		return 0
 	}
-	var twice, x, y, startX, startY float64
+	var twice float64 // the area, by the shoelace formula
+	var x, y, startX, startY float64
 	line := func(toX, toY float64) {
 		twice += x*toY - toX*y
 		x, y = toX, toY
 	}
 
 	for at, command := range commands().FindAllString(outline, -1) {
-		kind, relative := command[0]&^0x20, command[0] >= 'a'
+		kind, relative := command[0]&^0x20, command[0] >= 'a' // as a capital letter
 		n := make([]float64, 0, 8)
 
 		for _, text := range numbers().FindAllString(command, -1) {
@@ -28,6 +29,7 @@ func areaOf(outline string) float64 {
 			n = append(n, v)
 		}
 
+		// Each command has groups of this many numbers. The last two of a group are the point where it ends.
 		size := map[byte]int{'H': 1, 'V': 1, 'S': 4, 'Q': 4, 'C': 6, 'A': 7}[kind]
 		if size == 0 {
 			size = 2

@@ -14,21 +14,21 @@ import (
 // paints are the inherited properties that determine how the shapes of an SVG are painted.
 type paints struct {
 	fill, stroke, color string
-	// noFill and noStroke say that the paint's opacity is 0. hidden says that the element has opacity 0 or display
+	// noFill and noStroke are true if the paint's opacity is 0. hidden is true if the element has opacity 0 or display
 	// none.
 	noFill, noStroke, hidden bool
-	// template says that the element is drawn only by reference.
+	// template is true if the element is drawn only by reference.
 	template bool
 	// ground is the CSS background of the root element.
 	ground string
 }
 
-// longestValue is the number of bytes of a value that are read.
-const longestValue = 80
+// maxValue is the number of bytes of a value that are read.
+const maxValue = 80
 
-// set applies one property.
+// set applies one property. It ignores those that are not about paint.
 func (p *paints) set(property, value string) {
-	value = strings.ToLower(strings.TrimSpace(value[:min(len(value), longestValue)]))
+	value = strings.ToLower(strings.TrimSpace(value[:min(len(value), maxValue)]))
 	if value = strings.TrimSpace(strings.TrimSuffix(value, "!important")); value == "inherit" {
 		return
 	}
@@ -67,7 +67,7 @@ func declarations(css string) func(yield func(property, value string) bool) {
 	}
 }
 
-// The names of dark and of light colours, separated by spaces.
+// The names of dark and of light colours, with a space on both sides of each.
 const (
 	darkNames = " black navy darkblue mediumblue blue midnightblue indigo maroon darkred purple darkgreen" +
 		" darkslategray darkslategrey currentcolor "
@@ -83,8 +83,7 @@ func (p *paints) colour(paint string) color.NRGBA {
 	between := color.NRGBA{0x80, 0x80, 0x80, 0xff}
 
 	switch {
-	case paint == "",
-		strings.Contains(darkNames, " "+paint+" "):
+	case paint == "", strings.Contains(darkNames, " "+paint+" "):
 		return color.NRGBA{A: 0xff}
 	case paint == "none", paint == "transparent":
 		return color.NRGBA{}
@@ -126,7 +125,7 @@ func (p *paints) colour(paint string) color.NRGBA {
 				return between
 			case strings.HasSuffix(part, "%"):
 				n *= 2.55
-			case i == 3:
+			case i == 3: // the opacity, from 0 to 1
 				n *= 255
 			}
 			c[i] = uint8(min(max(n, 0), 255))
@@ -143,7 +142,7 @@ type painting struct {
 	// rules are the properties in style elements, by the class (".a") or element name at the end of their
 	// selectors.
 	rules map[string]map[string]string
-	open  []paints
+	open  []paints // of the elements around the current one
 	// box is the visible area of the image, in units of the drawing.
 	box float64
 	// drawn are the tones of the shapes. templates are those of shapes that are drawn only by reference and have
@@ -186,8 +185,8 @@ func darkSVG(b []byte) bool {
 		}
 	}
 
-	if by := d.templates; by.all > 0 {
-		d.copies = by
+	if d.templates.all > 0 {
+		d.copies = d.templates
 	}
 	d.drawn.dark += d.copies.dark
 	d.drawn.light += d.copies.light
@@ -221,15 +220,8 @@ func (d *painting) sheet(css string) {
 
 		for property, value := range declarations(body) {
 			switch property {
-			case "fill",
-				"stroke",
-				"color",
-				"fill-opacity",
-				"stroke-opacity",
-				"opacity",
-				"display",
-				"background",
-				"background-color":
+			case "fill", "stroke", "color", "fill-opacity", "stroke-opacity", "opacity", "display",
+				"background", "background-color":
 				set[property] = value
 			}
 		}
@@ -250,7 +242,7 @@ func (d *painting) sheet(css string) {
 	}
 }
 
-// element records the paint of one element. It reports whether that element is the background of the whole image.
+// element records the paint of one element. It reports whether that element fills the background of the whole image.
 func (d *painting) element(t xml.StartElement) (background bool) {
 	name, root := t.Name.Local, len(d.open) == 0
 
@@ -308,9 +300,12 @@ func (d *painting) element(t xml.StartElement) (background bool) {
 	return d.shape(name, attrs, p)
 }
 
-// shape records what an element paints: its area by colour. background reports that it covers the whole drawing.
+// shape records what an element paints. It reports whether the element covers nearly the whole drawing.
 func (d *painting) shape(name string, attrs map[string]string, p paints) (background bool) {
-	const nearlyAll = .9
+	const (
+		nearlyAll = .9
+		opaque    = 0xf0 // lower values of alpha let the page show
+	)
 
 	fill, stroke := p.colour(p.fill), color.NRGBA{}
 	if p.stroke != "" {
@@ -354,7 +349,7 @@ func (d *painting) shape(name string, attrs map[string]string, p paints) (backgr
 			return false
 		}
 		into = &d.templates
-	} else if fill.A > 0xf0 && area > 0 && (math.IsInf(area, 1) || d.box > 0 && area >= nearlyAll*d.box) {
+	} else if fill.A > opaque && area > 0 && (math.IsInf(area, 1) || d.box > 0 && area >= nearlyAll*d.box) {
 		return true
 	}
 	into.add(fill)

@@ -30,7 +30,7 @@ var (
 	scaling = lazyregexp.New(`(?i)scale|matrix|skew|rotate|3d|perspective`)
 )
 
-// sheet reads the content of a style element.
+// sheet reads the content of a style element. Errors: those of embedded.
 func (d *drawing) sheet(css string) error {
 	css = plainCSS(css)
 
@@ -59,7 +59,7 @@ func (d *drawing) sheet(css string) error {
 			}
 		}
 		d.style.selectors += others
-		d.declarations(body, func(r reference) {
+		d.readDeclarations(body, func(r reference) {
 			if others > 0 {
 				d.style.all = append(d.style.all, r)
 				return
@@ -84,8 +84,9 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// declarations reads "property: value; …".
-func (d *drawing) declarations(css string, refer func(reference)) {
+// readDeclarations reads "property: value; …" and passes what the values refer to to refer. css must have neither
+// comments nor escapes; see plainCSS.
+func (d *drawing) readDeclarations(css string, refer func(reference)) {
 	for declaration := range strings.SplitSeq(css, ";") {
 		property, value, _ := strings.Cut(declaration, ":")
 		switch property = strings.ToLower(strings.TrimSpace(property)); property {
@@ -163,9 +164,9 @@ func lengthOf(path string) float64 {
 			n, _ := strconv.ParseFloat(text, 64)
 
 			switch {
-			case kind >= 'a' && kind <= 'z':
+			case kind >= 'a' && kind <= 'z': // relative
 				length += math.Abs(n)
-			case kind == 'A':
+			case kind == 'A': // a radius: an arc is shorter than a circle
 				length += 7 * math.Abs(n)
 			case kind == 'H' || kind == 'V':
 				length += math.Abs(n) + math.Abs(x)

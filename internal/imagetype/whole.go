@@ -35,8 +35,8 @@ func Whole(b []byte, contentType string) error {
 // wholePNG reads the chunks from the signature to IEND and checks their checksums. Each chunk has a length, a
 // type, data and a checksum. A capital first letter of the type marks a chunk that decoders must understand.
 func wholePNG(b []byte) bool {
-	const signature, frame = 8, 12
-	pixels := false
+	const signature, frame = 8, 12 // sizes in bytes; the frame is all but the data
+	pixels := false                // whether a chunk had compressed pixels
 
 	for b = b[signature:]; len(b) >= frame; {
 		size := uint64(binary.BigEndian.Uint32(b))
@@ -100,7 +100,7 @@ func wholeSVG(b []byte) bool {
 		case errors.Is(err, io.EOF):
 			return true
 		case err != nil:
-			// The decoder does not know every character set, so errors there prove nothing.
+			// The decoder does not know every character set, so bytes that are not UTF-8 prove nothing.
 			syntax, ok := errors.AsType[*xml.SyntaxError](err)
 			return ok && syntax.Msg == "invalid UTF-8"
 		}

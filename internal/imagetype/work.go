@@ -15,23 +15,23 @@ import (
 // and half a gigabyte.
 const MaxWork = 120_000
 
-// MaxDepth limits the nesting of elements. References may nest twice as deep.
+// MaxDepth limits the nesting of elements. References may be nested twice as deeply.
 const MaxDepth = 1000
 
 // The costs of the parts of an SVG, in units of one plain element.
 const (
-	// maxStyled limits the references that style sheets add to elements.
-	maxStyled = 10 * MaxWork
-	useWork   = 5       // work of a copy, in addition to that of its original
-	textBytes = 12      // bytes of text that count as one element
-	dataBytes = 80      // bytes of attributes that count as one element
-	dashes    = 25      // dashes of a line that count as one element
-	maxDashes = 1 << 20 // Skia draws lines with more dashes as solid lines
+	maxStyled = 10 * MaxWork // references that style sheets may add to elements
+	useWork   = 5            // work of a copy, in addition to that of its original
+	textBytes = 12           // bytes of text that count as one element
+	dataBytes = 80           // bytes of attributes that count as one element
+	dashes    = 25           // dashes of a line that count as one element
+	maxDashes = 1 << 20      // Skia draws lines with more dashes as solid lines
 	// Each step of a filter, and each mask, is drawn into a layer of pixels.
-	layerWork  = 10
-	layerArea  = 80 // CSS pixels of a layer that count as one element
-	pagePixels = 1_000_000
-	pixelBytes = 500 // pixels of an embedded image that count as one element
+	layerWork   = 10        // work of a layer without pixels
+	layerArea   = 80        // CSS pixels of a layer that count as one element
+	leastPixels = 10_000    // CSS pixels that each image is assumed to have, at least
+	pagePixels  = 1_000_000 // CSS pixels of a page: A4 has 0.9 million
+	imagePixels = 500       // pixels of an embedded image that count as one element
 
 	maxImageDepth = 4 // levels of images within images
 	// The end of a data URI depends on its reader, so data URIs can seem to overlap. All embedded data may be read
@@ -39,7 +39,7 @@ const (
 	maxOverlap = 8
 )
 
-// ErrDeep is returned for an SVG whose elements or references nest too deep. It is public.
+// ErrDeep is returned for an SVG whose elements or references are nested too deeply. It is public.
 var ErrDeep = fmt.Errorf("the SVG nests elements or references deeper than %d levels", MaxDepth)
 
 var errStyles = errors.New("SVG images may not load style sheets from data URIs")
@@ -88,9 +88,9 @@ type drawing struct {
 	style    styles
 	// dash is the shortest period of a dashed line; 0 if there is none.
 	dash float64
-	// geometry is the total length of all path data, in bytes.
+	// geometry is the length of all path data, in bytes.
 	geometry uint64
-	// transformed is set if an element is scaled.
+	// transformed is true if an element is scaled. Then its layers may have any size.
 	transformed bool
 	inner       uint64 // work of embedded images
 	depth       int
@@ -105,14 +105,14 @@ type element struct {
 	children []*element
 	refs     []reference
 	classes  []string
-	own      uint64
+	own      uint64          // work without children and references
 	text     strings.Builder // content of a style element
 	// region is the area that a filter or mask declares, in units of the drawing; 0 if it is unknown.
 	region float64
 	path   string  // path data
 	sides  float64 // outline length of other shapes, too long rather than too short
-	total  uint64
-	state  byte // 0: not counted, 1: being counted, 2: counted
+	total  uint64  // work with children and references
+	state  byte    // of total; 0: not counted, 1: being counted, 2: counted
 }
 
 // reference is another element that an element draws, or a number of CSS filter functions.
@@ -121,7 +121,7 @@ type reference struct {
 	filters uint64
 }
 
-// read builds the tree.
+// read builds the tree of elements and then reads the style sheets.
 func (d *drawing) read(b []byte) error {
 	if !utf8.Valid(b) { // markup is the same in all character sets that XML may use
 		b = []byte(string(bytesToRunes(b)))
@@ -213,10 +213,11 @@ func bytesToRunes(b []byte) []rune {
 	return runes
 }
 
-// element reads one start tag.
+// element reads one start tag. parent is nil for the root.
 func (d *drawing) element(t xml.StartElement, parent *element) (*element, error) {
 	e := &element{name: t.Name.Local, own: 1}
 
+	// An animation changes its parent, so its values are references of that.
 	refer := func(r reference) { e.refs = append(e.refs, r) }
 	if (e.name == "set" || strings.HasPrefix(e.name, "animate")) && parent != nil {
 		refer = func(r reference) { parent.refs = append(parent.refs, r) }
@@ -255,8 +256,8 @@ func (d *drawing) element(t xml.StartElement, parent *element) (*element, error)
 		case "transform", "patternTransform":
 			d.transformed = d.transformed || scaling().MatchString(a.Value)
 		case "style":
-			d.declarations(plainCSS(a.Value), refer)
 			a.Value = plainCSS(a.Value)
+			d.readDeclarations(a.Value, refer)
 		case "stroke-dasharray":
 			d.dashed(a.Value)
 		default:
@@ -288,6 +289,7 @@ func (d *drawing) element(t xml.StartElement, parent *element) (*element, error)
 	return e, nil
 }
 
+// viewBox reads the attribute of that name, if it belongs to the root. The last two of its numbers are the size.
 func (d *drawing) viewBox(value string) {
 	f := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r <= ' ' })
 	if len(f) == 4 && d.box == 0 && len(d.elements) == 0 {
@@ -295,7 +297,8 @@ func (d *drawing) viewBox(value string) {
 	}
 }
 
-// embedded adds the work of the data URIs in a value.
+// embedded adds the work of the data URIs in a value. It ignores those that a browser cannot show either. Errors, all
+// public: for a style sheet, for images that exceed a limit, and those of svgWork.
 func (d *drawing) embedded(value string) error {
 	for rest := value; strings.Contains(rest, ":"); {
 		at := dataURI().FindStringIndex(rest)
@@ -330,19 +333,15 @@ func (d *drawing) embedded(value string) error {
 		}
 
 		if info.Pixels() > MaxPixels {
-			return fmt.Errorf(
-				"the SVG holds an image of %d × %d pixels; at most %d million are allowed",
-				info.Width,
-				info.Height,
-				MaxPixels/1_000_000,
-			)
+			return fmt.Errorf("the SVG holds an image of %d × %d pixels; at most %d million are allowed",
+				info.Width, info.Height, MaxPixels/1_000_000)
 		}
 
 		if n := Frames(data, info.ContentType); n > MaxFrames {
 			return fmt.Errorf("the SVG holds an image of %d frames; at most %d are allowed", n, MaxFrames)
 		}
 
-		work := info.Pixels() / pixelBytes
+		work := info.Pixels() / imagePixels
 		if info.ContentType == "image/svg+xml" {
 			if work, err = svgWork(data, true, d.depth+1, d.unread); err != nil {
 				return err
