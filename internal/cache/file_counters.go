@@ -190,25 +190,31 @@ func (f *File) removeAside() (removed int, err error) {
 func (f *File) removeUnfinished() error {
 	const abandoned = time.Hour
 
+	remove := func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasPrefix(d.Name(), unfinished) {
+			var info fs.FileInfo
+			if info, err = d.Info(); err == nil && f.o.Now().Sub(info.ModTime()) > abandoned {
+				err = os.Remove(path)
+			}
+		}
+
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+
+		return err
+	}
+
 	var errs []error
 	for _, kind := range Kinds() {
-		errs = append(
-			errs,
-			filepath.WalkDir(filepath.Join(f.dir, string(kind)), func(path string, d fs.DirEntry, err error) error {
-				if err == nil && !d.IsDir() && strings.HasPrefix(d.Name(), unfinished) {
-					var info fs.FileInfo
-					if info, err = d.Info(); err == nil && f.o.Now().Sub(info.ModTime()) > abandoned {
-						err = os.Remove(path)
-					}
-				}
+		errs = append(errs, filepath.WalkDir(filepath.Join(f.dir, string(kind)), remove))
+	}
+	// The counters are written in the folder itself. Its other folders may not belong to the cache.
+	files, err := os.ReadDir(f.dir)
+	errs = append(errs, err)
 
-				if errors.Is(err, fs.ErrNotExist) {
-					return nil
-				}
-
-				return err
-			}),
-		)
+	for _, file := range files {
+		errs = append(errs, remove(filepath.Join(f.dir, file.Name()), file, nil))
 	}
 
 	return errors.Join(errs...)

@@ -67,6 +67,7 @@ func TestClearRemovesOnlyFilesOfTheCache(t *testing.T) {
 	foreign := []string{
 		filepath.Join(dir, "damaged", "photo.jpg"),
 		filepath.Join(dir, "notes.txt"),
+		filepath.Join(dir, ".new-young"),
 		filepath.Join(dir, "theme", "ab", ".new-young"),
 		filepath.Join(dir, "theme", "colors.json"),
 		filepath.Join(dir, "theme", "dark", "colors.json"),
@@ -75,6 +76,7 @@ func TestClearRemovesOnlyFilesOfTheCache(t *testing.T) {
 
 	ownFiles := []string{
 		filepath.Join(dir, "damaged", "abc.json-1"),
+		filepath.Join(dir, ".new-old"),
 		filepath.Join(dir, "theme", "ab", ".new-old"),
 		filepath.Join(dir, "cache.db.damaged-1"),
 	}
@@ -85,8 +87,10 @@ func TestClearRemovesOnlyFilesOfTheCache(t *testing.T) {
 	}
 
 	long := time.Now().Add(-2 * time.Hour)
-	if err := os.Chtimes(ownFiles[1], long, long); err != nil {
-		t.Fatal(err)
+	for _, path := range ownFiles[1:3] {
+		if err := os.Chtimes(path, long, long); err != nil {
+			t.Fatal(err)
+		}
 	}
 
 	for _, backend := range []string{"file", "sqlite"} {
