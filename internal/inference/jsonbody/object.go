@@ -169,7 +169,7 @@ func (o Object) Float(name string, low, high float64) *float64 {
 	case err != nil || math.IsInf(f, 0):
 		o.FailType(o.Path+name, "a number")
 	case f < low || f > high:
-		o.Failf(name, "must be between %v and %v", low, high)
+		o.Failf(name, "%s is not allowed; it must be between %v and %v", Bounded(string(v), 40), low, high)
 	}
 
 	return &f
@@ -197,9 +197,9 @@ func (o Object) Integer(name string, low, high int64) *int64 {
 	switch {
 	// The largest integer of a type is no limit that a caller could use.
 	case !outOfRange && n < low && (high == math.MaxInt64 || high == math.MaxInt32):
-		o.Failf(name, "must be at least %d", low)
+		o.Failf(name, "%s is not allowed; it must be at least %d", Bounded(string(v), 40), low)
 	case outOfRange || n < low || n > high:
-		o.Failf(name, "must be between %d and %d", low, high)
+		o.Failf(name, "%s is not allowed; it must be between %d and %d", Bounded(string(v), 40), low, high)
 	}
 
 	return &n

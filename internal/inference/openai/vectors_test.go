@@ -207,7 +207,7 @@ func TestEmbeddingRequestsAreParsedOrNameTheField(t *testing.T) {
 		`{"model":"m","input":["a",""]}`:                                   "'input[1]' : must not be empty",
 		`{"model":"m","input":[["a"]]}`:                                    "'input' : value must be a text, a list of texts",
 		`{"model":"m","input":{}}`:                                         "'input' : value must be a text, a list of texts",
-		`{"model":"m","input":"a","dimensions":0}`:                         "'dimensions' : must be between 1 and 16384",
+		`{"model":"m","input":"a","dimensions":0}`:                         "'dimensions' : 0 is not allowed; it must be between 1 and 16384",
 		`{"model":"m","input":"a","encoding_format":"int8"}`:               "'encoding_format' : value \"int8\" must be one of [float, base64]",
 		`{"model":"m","input":["a"`:                                        "the body is not valid JSON",
 		`{"model":"m","input":[` + strings.Repeat(`"a",`, 2048) + `"a"]}`:  "'input' : has 2049 inputs; allowed: up to 2048",
@@ -241,7 +241,7 @@ func TestRerankingRequestsAreParsedOrNameTheField(t *testing.T) {
 		`{"model":"m","query":"q","documents":["a",7]}`:                      "'documents[1]' : value must be a text",
 		`{"model":"m","query":"q","documents":[{"title":"a"}]}`:              "'documents[0].text' : property 'text' is missing",
 		`{"model":"m","query":"q","documents":"a"}`:                          "'documents' : value must be a list",
-		`{"model":"m","query":"q","documents":["a"],"top_n":-1}`:             "'top_n' : must be between 0 and 2048",
+		`{"model":"m","query":"q","documents":["a"],"top_n":-1}`:             "'top_n' : -1 is not allowed; it must be between 0 and 2048",
 		`{"model":"m","query":"` + strings.Repeat("q", 400_000) + `","documents":[` +
 			strings.Repeat(`"a",`, 20) + `"a"]}`: "'documents' : have about 2100021 tokens with the query; allowed: up to 1200000",
 	} {
