@@ -242,7 +242,7 @@ func (p *parser) readCall(o jsonbody.Object, h *history.History) {
 	}
 
 	if !o.Failed() {
-		call := inference.ToolCall{ID: id, Name: jsonbody.ShortName(name), Arguments: arguments}
+		call := inference.ToolCall{ID: id, Name: inference.ShortName(name), Arguments: arguments}
 		if p.options.Native() {
 			call.Fields = o.Except("type", "id", "name", "input")
 		}

@@ -99,7 +99,7 @@ func (p *parser) addClientTool(o jsonbody.Object) {
 func (p *parser) addTool(o jsonbody.Object) {
 	name := o.Str("name")
 	t := inference.Tool{
-		Type: inference.FunctionTool, Name: jsonbody.ShortName(name), Description: o.Str("description"),
+		Type: inference.FunctionTool, Name: inference.ShortName(name), Description: o.Str("description"),
 		Parameters: p.limits.Schema(o, "input_schema"), Strict: o.IsTrue("strict"),
 	}
 
@@ -161,7 +161,7 @@ func (p *parser) chosen(o jsonbody.Object) []string {
 	for _, t := range p.r.Tools {
 		// The name of a server tool is its type without the date.
 		if t.Type == builtinOf(name+"_20") {
-			return inference.FunctionsOf(t.Type)[:1]
+			return inference.BuiltinNames(t.Type)[:1]
 		}
 		all = append(all, p.f.original(t.Name))
 	}
@@ -170,7 +170,7 @@ func (p *parser) chosen(o jsonbody.Object) []string {
 		o.Failf("name", "the tool %q is not one of 'tools'%s", jsonbody.Bounded(name, 64), input.DidYouMean(name, all))
 	}
 
-	return []string{jsonbody.ShortName(name)}
+	return []string{inference.ShortName(name)}
 }
 
 // original returns the client's name of a tool.

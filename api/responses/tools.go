@@ -24,7 +24,7 @@ func (t toolName) flat() string {
 		return t.name
 	}
 
-	return jsonbody.ShortName(t.namespace + "__" + t.name)
+	return inference.ShortName(t.namespace + "__" + t.name)
 }
 
 // customInput is the field of a custom tool's only argument, and customSchema the schema of its arguments.
@@ -245,7 +245,7 @@ func (p *parser) namesOf(o jsonbody.Object, kind string) (names []string) {
 
 	if builtin := builtins[kind]; builtin != "" {
 		if slices.ContainsFunc(p.r.Tools, func(t inference.Tool) bool { return t.Type == builtin }) {
-			return inference.FunctionsOf(builtin)
+			return inference.BuiltinNames(builtin)
 		}
 
 		return nil

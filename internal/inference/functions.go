@@ -60,8 +60,8 @@ func function(name, description, parameters string) Tool {
 	}
 }
 
-// FunctionsOf returns the names of BuiltinFunctions(kind).
-func FunctionsOf(kind string) []string {
+// BuiltinNames returns the names of the functions that BuiltinFunctions returns.
+func BuiltinNames(kind string) []string {
 	var names []string
 	for _, t := range BuiltinFunctions(kind) {
 		names = append(names, t.Name)

@@ -151,11 +151,25 @@ func ServerChoice(label, tool string) string { return "mcp:" + label + ":" + too
 // HashedFunction returns a name that ends with a part of the tool's hash. It is for tools whose ServerFunction is
 // already the name of another function.
 func HashedFunction(label, tool string) string {
-	sum := sha256.Sum256([]byte(label + "\x00" + tool))
-	clean := invalidNameChar().ReplaceAllString(label+"__"+tool, "_")
+	return withHash(invalidNameChar().ReplaceAllString(label+"__"+tool, "_"), label+"\x00"+tool)
+}
+
+// ShortName returns a name of a function that upstreams accept: a long one ends with a part of its hash. Names with the
+// same beginning stay different.
+func ShortName(name string) string {
+	if len(name) <= maxFunctionName {
+		return name
+	}
+
+	return withHash(name, name)
+}
+
+// withHash returns the beginning of a name and a part of the hash of text, in at most maxFunctionName bytes.
+func withHash(name, text string) string {
+	sum := sha256.Sum256([]byte(text))
 
 	// The underscore and four bytes of the hash in hexadecimal take 9 bytes.
-	return clean[:min(len(clean), maxFunctionName-9)] + "_" + hex.EncodeToString(sum[:4])
+	return name[:min(len(name), maxFunctionName-9)] + "_" + hex.EncodeToString(sum[:4])
 }
 
 // maxFunctionName is the longest name of a function that upstreams accept, in bytes.

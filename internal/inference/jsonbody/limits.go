@@ -1,9 +1,7 @@
 package jsonbody
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -25,20 +23,6 @@ const (
 	// accepted.
 	maxSchemas = 512 << 10
 )
-
-// maxName is the longest name of a function, in bytes.
-const maxName = 64
-
-// ShortName returns a name of a function that engines accept: a long one ends with a part of its hash. Names with the
-// same beginning stay different.
-func ShortName(name string) string {
-	if len(name) <= maxName {
-		return name
-	}
-	sum := sha256.Sum256([]byte(name))
-
-	return name[:maxName-9] + "_" + hex.EncodeToString(sum[:4])
-}
 
 // Limits checks the large parts of one request. The zero value has the default limits.
 type Limits struct {

@@ -147,7 +147,7 @@ func (p *parser) readChoiceObject(r *inference.Request, o jsonbody.Object, kind 
 		r.ToolChoice = inference.ToolChoice{Mode: inference.ChooseNamed, Names: serverChoice(r, o)}
 	default:
 		// A built-in tool is required by its first function.
-		r.ToolChoice = inference.ToolChoice{Mode: inference.ChooseNamed, Names: inference.FunctionsOf(kind)[:1]}
+		r.ToolChoice = inference.ToolChoice{Mode: inference.ChooseNamed, Names: inference.BuiltinNames(kind)[:1]}
 		if !slices.ContainsFunc(r.Tools, func(t inference.Tool) bool { return t.Type == kind }) {
 			o.Failf("type", "%q is not one of 'tools'", kind)
 		}
@@ -166,7 +166,7 @@ func (p *parser) allowTool(r *inference.Request, o jsonbody.Object) {
 	isBuiltin := func(t inference.Tool) bool { return t.Type == kind && kind != inference.FunctionTool }
 
 	if slices.ContainsFunc(r.Tools, isBuiltin) {
-		r.ToolChoice.Names = append(r.ToolChoice.Names, inference.FunctionsOf(kind)...)
+		r.ToolChoice.Names = append(r.ToolChoice.Names, inference.BuiltinNames(kind)...)
 		return
 	}
 
