@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// UploadTimeout bounds storing the files of one request.
-	UploadTimeout = 2 * time.Minute
+	// uploadTimeout bounds storing the files of one request.
+	uploadTimeout = 2 * time.Minute
 	// uploadsAtOnce is how many files of one request are stored at a time.
 	uploadsAtOnce = 8
 	// openTimeout bounds opening an object. Reading it may take longer.
@@ -40,7 +40,7 @@ type Objects struct {
 }
 
 // PutSources stores long content and all assets in a folder of the job. It returns the payload that refers to them,
-// and the keys that it has written, also after an error.
+// and the keys that it has written, also after an error. Errors: as Put.
 func (s Objects) PutSources(r upload.Conversion, jobID, folder, theme string) (tasks.Convert, []string, error) {
 	payload := tasks.Convert{
 		Theme:    theme,
@@ -65,14 +65,9 @@ func (s Objects) PutSources(r upload.Conversion, jobID, folder, theme string) (t
 	if payload.Content == "" {
 		payload.ContentKey = storage.SourceKey(jobID, folder)
 		stored = append(stored, payload.ContentKey)
+		content := strings.NewReader(r.Content)
 		u.group.Go(func() error {
-			return s.Put(
-				u.ctx,
-				payload.ContentKey,
-				strings.NewReader(r.Content),
-				int64(len(r.Content)),
-				"text/markdown",
-			)
+			return s.Put(u.ctx, payload.ContentKey, content, content.Size(), "text/markdown")
 		})
 	}
 	assets, keys := s.putFiles(u, r.Assets, jobID, folder)
@@ -92,19 +87,15 @@ func (s Objects) PutFiles(files []*upload.Asset, jobID, folder string) ([]tasks.
 }
 
 // putFiles is PutFiles without the wait for the store.
-func (s Objects) putFiles(
-	u uploads,
-	files []*upload.Asset,
-	jobID, folder string,
-) (assets []tasks.Asset, keys []string) {
+func (s Objects) putFiles(u uploads, files []*upload.Asset, jobID, folder string) (list []tasks.Asset, keys []string) {
 	for i, a := range files {
 		key := storage.AssetKey(jobID, folder, strconv.Itoa(i))
-		assets = append(assets, tasks.Asset{Name: a.Name, Key: key, Size: a.Size, SHA256: a.SHA256})
+		list = append(list, tasks.Asset{Name: a.Name, Key: key, Size: a.Size, SHA256: a.SHA256})
 		keys = append(keys, key)
 		u.group.Go(func() error { return s.Put(u.ctx, key, a.Open(), a.Size, "application/octet-stream") })
 	}
 
-	return assets, keys
+	return list, keys
 }
 
 // uploads are the uploads of one request: at most uploadsAtOnce at a time. ctx ends at the first error.
@@ -113,11 +104,11 @@ type uploads struct {
 	group *errgroup.Group
 }
 
-// newUploads returns uploads that may take UploadTimeout. They do not end when the client leaves: the job is reserved.
+// newUploads returns uploads that may take uploadTimeout. They do not end when the client leaves: the job is reserved.
 // The caller must call cancel after the last.
 func newUploads() (u uploads, cancel context.CancelFunc) {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), UploadTimeout,
-		fault.Errorf(fault.StoreUnavailable, "the object store took longer than %s", UploadTimeout))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), uploadTimeout,
+		fault.Errorf(fault.StoreUnavailable, "the object store took longer than %s", uploadTimeout))
 	u.group, u.ctx = errgroup.WithContext(ctx)
 	u.group.SetLimit(uploadsAtOnce)
 
@@ -127,7 +118,7 @@ func newUploads() (u uploads, cancel context.CancelFunc) {
 // RemoveSources deletes sources that no job uses. why is the error of storing them, if any. After a time-out the
 // store may still complete a write later, so the key stays in the index for the sweeper.
 func (s Objects) RemoveSources(keys []string, why error) {
-	ctx, cancel := context.WithTimeout(context.Background(), UploadTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), uploadTimeout)
 	defer cancel()
 
 	remove := s.Remove
