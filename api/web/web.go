@@ -25,26 +25,23 @@ var dist embed.FS
 // The content security policies of the pages. Scripts and styles are files of this server. Style elements need the
 // page's nonce; only the editor has them. Previews of documents are in a frame with its own policy.
 const (
-	studioPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-%s'; img-src 'self' data: " +
-		"blob:; media-src 'self' blob:; " +
-		"font-src 'self'; connect-src 'self'; frame-src 'self' blob:; worker-src 'self'; manifest-src 'self'; " +
-		"form-action 'self'; base-uri 'none'; " +
-		"object-src 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types default"
-	// The live page contains only the frame.
+	studioPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-%s'; img-src 'self' data: blob:; " +
+		"media-src 'self' blob:; font-src 'self'; connect-src 'self'; frame-src 'self' blob:; worker-src 'self'; " +
+		"manifest-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'self'; " +
+		"require-trusted-types-for 'script'; trusted-types default"
+	// The live page contains only the frame of the document.
 	livePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-		"connect-src 'self'; frame-src 'self'; " +
-		"form-action 'none'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; " +
-		"require-trusted-types-for 'script'; trusted-types 'none'"
+		"connect-src 'self'; frame-src 'self'; form-action 'none'; base-uri 'none'; object-src 'none'; " +
+		"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	// The operators' page and the guide.
 	adminPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-		"connect-src 'self'; " +
-		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; " +
+		"connect-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; " +
 		"require-trusted-types-for 'script'; trusted-types 'none'"
 	// A preview cannot run scripts and can fetch only the fonts of this server. The studio has the same origin and
 	// writes into it.
 	previewPolicy = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data: blob:; " +
-		"font-src 'self' data:; base-uri 'none'; form-action 'none'; " +
-		"frame-ancestors 'self'; sandbox allow-same-origin"
+		"font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; " +
+		"sandbox allow-same-origin"
 )
 
 // Page is the HTML of a page and its Content-Security-Policy header. Send both together.
