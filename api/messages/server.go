@@ -57,7 +57,7 @@ func (p *parser) readServers() {
 			return
 		case len(toolsets) == 0 && s != nil:
 			jsonbody.AddServer(o, "name", p.r, s)
-		case s != nil && !p.hasServer(name):
+		case s != nil && p.serverNamed(name) == nil:
 			o.Failf("name", "no %q of 'tools' has the mcp_server_name %q", toolset, name)
 		}
 	}
@@ -98,9 +98,6 @@ func (p *parser) readServer(o jsonbody.Object) {
 	}
 	p.servers[name] = s
 }
-
-// hasServer reports whether the request has an MCP server.
-func (p *parser) hasServer(name string) bool { return p.serverNamed(name) != nil }
 
 // serverNamed returns the MCP server of the request with this name, nil if there is none.
 func (p *parser) serverNamed(name string) *inference.ToolServer {
@@ -190,7 +187,7 @@ func (p *parser) readServerCall(o jsonbody.Object) {
 		}
 	}
 
-	if p.hasServer(server) {
+	if p.serverNamed(server) != nil {
 		p.serverCalls[id] = inference.ToolCall{
 			ID: id, Name: inference.ServerFunction(server, name), Arguments: arguments,
 		}

@@ -10,7 +10,7 @@ import (
 	"presswork/internal/inference/jsonbody"
 )
 
-// readServer adds an MCP server. again ignores one that was given before.
+// readServer adds an MCP server. With again it ignores a server that was given before, which is an error otherwise.
 func (p *parser) readServer(o jsonbody.Object, again bool) {
 	s := jsonbody.ToolServer(o, inference.ApproveAlways)
 	if again && p.server(s.Label) != nil {

@@ -70,7 +70,8 @@ func (p *parser) dropBuiltins() {
 	}
 }
 
-// readTool adds the tool o of a namespace. again allows it to replace an equal one.
+// readTool adds the tool o of a namespace, "" for none. With again it replaces an earlier tool of the same name, which
+// is an error otherwise.
 func (p *parser) readTool(o jsonbody.Object, namespace string, again bool) {
 	allowed := []string{inference.FunctionTool, "custom"}
 	if namespace == "" {
