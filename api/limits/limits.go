@@ -157,6 +157,7 @@ func setLimits(c *fiber.Ctx, states map[meter.Dimension]meter.State) {
 	for header, dimensions := range map[string][]meter.Dimension{
 		"Requests": {meter.RPD, meter.RPM}, "Tokens": {meter.TPM, meter.TPD},
 	} {
+		// The headers have room for one dimension: the first that the key has a limit for.
 		for _, d := range dimensions {
 			state, limited := states[d]
 			if !limited {

@@ -99,6 +99,7 @@ func (s *Service) readChat(body []byte, h Head, read parse) (*Call, error) {
 		return nil, err
 	}
 
+	// Admit rejects an effort for a model that does not reason.
 	if s.o.Lax && !m.Can(inference.CanReason) {
 		request.ReasoningEffort = ""
 	}

@@ -26,7 +26,7 @@ func (s *Service) readRelay(body []byte, h Head, capability string) (*Call, erro
 	}
 
 	if r.Model == "" {
-		r.Model = s.firstWith(h.Caller, capability)
+		r.Model = s.firstWith(h.Caller, capability) // "" if there is none
 	}
 
 	if r.Model == "" {

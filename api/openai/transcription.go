@@ -224,12 +224,9 @@ func (f *TranscriptionForm) checkFields(task string, lax bool) (p tasks.Transcri
 
 	p.Model, p.Task = f.fields["model"], task
 	if p.Prompt = f.fields["prompt"]; len(p.Prompt) > maxPrompt {
-		return p, inference.Invalidf(
-			"prompt",
+		return p, inference.Invalidf("prompt",
 			"'prompt' has %d bytes; allowed: up to %d, of which models read the last 224 tokens",
-			len(p.Prompt),
-			maxPrompt,
-		)
+			len(p.Prompt), maxPrompt)
 	}
 
 	if spoken := f.fields["language"]; spoken != "" && task == inference.Transcribe {

@@ -129,11 +129,8 @@ func (r *Conversion) Fingerprint() string {
 	b, _ := json.Marshal(fields)
 	fmt.Fprintf(h, "%s\n%x\n", b, sha256.Sum256([]byte(r.Content)))
 
-	sorted := slices.SortedFunc(
-		slices.Values(r.Assets),
-		func(a, b *Asset) int { return strings.Compare(a.Name, b.Name) },
-	)
-	for _, a := range sorted {
+	byName := func(a, b *Asset) int { return strings.Compare(a.Name, b.Name) }
+	for _, a := range slices.SortedFunc(slices.Values(r.Assets), byName) {
 		fmt.Fprintf(h, "%q %s\n", a.Name, a.SHA256)
 	}
 

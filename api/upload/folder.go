@@ -48,10 +48,9 @@ func (f *form) useDocuments() error {
 
 		d.name = strings.TrimPrefix(d.name, "./")
 		if d.name == "" {
-			return fault.Errorf(
-				fault.InvalidType,
-				`the form has the field "content" twice; to send several documents, give each a file name`,
-			).WithParam("content")
+			return fault.Errorf(fault.InvalidType,
+				`the form has the field "content" twice; to send several documents, give each a file name`).
+				WithParam("content")
 		}
 
 		if err := checkAssetName(d.name); err != nil {

@@ -95,7 +95,7 @@ func (b *budget) release(key string, n int64) {
 	}
 }
 
-// mebibytes returns a number of bytes for a message.
+// mebibytes returns a number of bytes for a message, rounded down.
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 
 // Hold counts the bytes that one request holds of the node's Intake. It is not safe for concurrent use.

@@ -235,9 +235,8 @@ func (r *Report) Keys(c *fiber.Ctx) error {
 		for _, u := range rows {
 			row := spendRow{usageRow: usageRowOf(u, q.By)}
 			if price, known := prices[u.Model]; known {
-				row.Cost = new(
-					(float64(u.PromptTokens)*price.InputPerM + float64(u.CompletionTokens)*price.OutputPerM) / 1e6,
-				)
+				cost := float64(u.PromptTokens)*price.InputPerM + float64(u.CompletionTokens)*price.OutputPerM
+				row.Cost = new(cost / 1e6) // prices are for a million tokens
 			}
 			view.Usage = append(view.Usage, row)
 		}
