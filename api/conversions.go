@@ -245,10 +245,11 @@ func (s *Server) acceptConversion(
 	defer cancel()
 
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
+	// After an error the job may exist and need its sources. If it does not, the sweeper deletes them.
 	if replayed {
 		s.objects.RemoveSources(stored, nil)
 	}
-	// After an error the job may exist and need its sources. If it does not, the sweeper deletes them.
+
 	return rec, replayed, err
 }
 
