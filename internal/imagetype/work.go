@@ -160,26 +160,14 @@ func (d *drawing) read(b []byte) error {
 			if err != nil {
 				return err
 			}
-
-			if d.root == nil {
-				d.root = e
-			} else if parent != nil {
-				parent.children = append(parent.children, e)
-			}
 			open = append(open, e)
 		case xml.EndElement:
 			if len(open) > 0 {
 				open = open[:len(open)-1]
 			}
 		case xml.CharData:
-			if len(open) == 0 {
-				continue
-			}
-
-			if e := open[len(open)-1]; e.name == "style" {
-				e.text.Write(t)
-			} else {
-				e.own = add(e.own, uint64(len(bytes.TrimSpace(t)))/textBytes)
+			if len(open) > 0 {
+				open[len(open)-1].addText(t)
 			}
 		case xml.ProcInst:
 			if t.Target == "xml-stylesheet" && bytes.ContainsAny(t.Inst, "#:") {
@@ -188,6 +176,15 @@ func (d *drawing) read(b []byte) error {
 		}
 	}
 
+	if d.root == nil {
+		return errDamaged
+	}
+
+	return d.sheets()
+}
+
+// sheets reads the style elements.
+func (d *drawing) sheets() error {
 	for _, e := range d.elements {
 		if e.name == "style" {
 			if err := d.sheet(e.text.String()); err != nil {
@@ -196,11 +193,16 @@ func (d *drawing) read(b []byte) error {
 		}
 	}
 
-	if d.root == nil {
-		return errDamaged
-	}
-
 	return nil
+}
+
+// addText adds text to an element: it is a style sheet or work.
+func (e *element) addText(text []byte) {
+	if e.name == "style" {
+		e.text.Write(text)
+	} else {
+		e.own = add(e.own, uint64(len(bytes.TrimSpace(text)))/textBytes)
+	}
 }
 
 // bytesToRunes returns each byte as a character, as ISO 8859-1 defines them.
@@ -213,7 +215,7 @@ func bytesToRunes(b []byte) []rune {
 	return runes
 }
 
-// element reads one start tag. parent is nil for the root.
+// element reads one start tag and adds the element to the tree. parent is nil for the root.
 func (d *drawing) element(t xml.StartElement, parent *element) (*element, error) {
 	e := &element{name: t.Name.Local, own: 1}
 
@@ -222,55 +224,26 @@ func (d *drawing) element(t xml.StartElement, parent *element) (*element, error)
 	if (e.name == "set" || strings.HasPrefix(e.name, "animate")) && parent != nil {
 		refer = func(r reference) { parent.refs = append(parent.refs, r) }
 	}
-	units, width, height := "", 0.0, 0.0
+	var width, height float64
+	inDrawing := false // whether the size is in units of the drawing
 
 	for _, a := range t.Attr {
-		e.own = add(e.own, uint64(len(a.Value))/dataBytes)
 		switch a.Name.Local {
-		case "id":
-			if d.ids[a.Value] == nil {
-				d.ids[a.Value] = e
-			}
-		case "class":
-			e.classes = strings.Fields(a.Value)
-		case "href", "to", "from", "by", "values":
-			for value := range strings.SplitSeq(a.Value, ";") {
-				if id, ok := strings.CutPrefix(strings.TrimSpace(value), "#"); ok && e.name != "a" {
-					refer(reference{id: id})
-				}
-			}
-			d.calls(a.Value, refer)
-		case "d", "points":
-			e.path = a.Value
-			d.geometry += uint64(len(a.Value))
-		case "x1", "y1", "x2", "y2", "r", "rx", "ry":
-			e.sides += 7 * number(a.Value)
 		case "width":
 			width = number(a.Value)
 		case "height":
 			height = number(a.Value)
 		case "filterUnits", "maskUnits":
-			units = a.Value
-		case "viewBox":
-			d.viewBox(a.Value)
-		case "transform", "patternTransform":
-			d.transformed = d.transformed || scaling().MatchString(a.Value)
-		case "style":
-			a.Value = plainCSS(a.Value)
-			d.readDeclarations(a.Value, refer)
-		case "stroke-dasharray":
-			d.dashed(a.Value)
-		default:
-			d.calls(a.Value, refer)
+			inDrawing = a.Value == "userSpaceOnUse"
 		}
 
-		if err := d.embedded(a.Value); err != nil {
+		if err := d.attribute(e, a, refer); err != nil {
 			return nil, err
 		}
 	}
 
 	e.sides += 2 * (width + height)
-	if units == "userSpaceOnUse" {
+	if inDrawing {
 		e.region = width * height
 	}
 
@@ -286,7 +259,54 @@ func (d *drawing) element(t xml.StartElement, parent *element) (*element, error)
 	}
 	d.elements = append(d.elements, e)
 
+	if d.root == nil {
+		d.root = e
+	} else if parent != nil {
+		parent.children = append(parent.children, e)
+	}
+
 	return e, nil
+}
+
+// attribute reads one attribute of e. It passes what the attribute refers to to refer.
+func (d *drawing) attribute(e *element, a xml.Attr, refer func(reference)) error {
+	value := a.Value
+	e.own = add(e.own, uint64(len(value))/dataBytes)
+
+	switch a.Name.Local {
+	case "id":
+		if d.ids[value] == nil {
+			d.ids[value] = e
+		}
+	case "class":
+		e.classes = strings.Fields(value)
+	case "href", "to", "from", "by", "values":
+		for part := range strings.SplitSeq(value, ";") {
+			if id, ok := strings.CutPrefix(strings.TrimSpace(part), "#"); ok && e.name != "a" {
+				refer(reference{id: id})
+			}
+		}
+		d.calls(value, refer)
+	case "d", "points":
+		e.path = value
+		d.geometry += uint64(len(value))
+	case "x1", "y1", "x2", "y2", "r", "rx", "ry":
+		e.sides += 7 * number(value) // more than a circle of this radius
+	case "width", "height", "filterUnits", "maskUnits": // element reads them
+	case "viewBox":
+		d.viewBox(value)
+	case "transform", "patternTransform":
+		d.transformed = d.transformed || scaling().MatchString(value)
+	case "style":
+		value = plainCSS(value)
+		d.readDeclarations(value, refer)
+	case "stroke-dasharray":
+		d.dashed(value)
+	default:
+		d.calls(value, refer)
+	}
+
+	return d.embedded(value)
 }
 
 // viewBox reads the attribute of that name, if it belongs to the root. The last two of its numbers are the size.
