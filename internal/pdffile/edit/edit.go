@@ -75,17 +75,7 @@ func Pages(f *pdffile.File) (pages []int, err error) {
 		}
 		seen[n] = true
 
-		for _, key := range inherited {
-			if value := at.from.Get(key); value != nil && d.Get(key) == nil {
-				d.Set(key, string(value))
-			}
-
-			const short = 60 // bytes; the pages below share a longer value by reference
-
-			if value := d.Get(key); kids != nil && len(value) > short {
-				d.Set(key, pdffile.RefTo(f.Add(value)))
-			}
-		}
+		inherit(&d, at.from)
 
 		if kids == nil {
 			if pages = append(pages, n); len(pages) > MaxPages {
@@ -99,6 +89,8 @@ func Pages(f *pdffile.File) (pages []int, err error) {
 			}
 			continue
 		}
+
+		shareInherited(f, &d)
 
 		below, err := pdffile.ReadArray(resolve(f, kids))
 		if err != nil {
@@ -116,6 +108,26 @@ func Pages(f *pdffile.File) (pages []int, err error) {
 	}
 
 	return pages, nil
+}
+
+// inherit sets the inherited entries that a node of the page tree lacks to those of the node above it.
+func inherit(d *pdffile.Dict, from pdffile.Dict) {
+	for _, key := range inherited {
+		if value := from.Get(key); value != nil && d.Get(key) == nil {
+			d.Set(key, string(value))
+		}
+	}
+}
+
+// shareInherited moves long inherited entries of a node into objects, so that the pages below share them.
+func shareInherited(f *pdffile.File, d *pdffile.Dict) {
+	const short = 60 // bytes
+
+	for _, key := range inherited {
+		if value := d.Get(key); len(value) > short {
+			d.Set(key, pdffile.RefTo(f.Add(value)))
+		}
+	}
 }
 
 // ownAnnotations moves annotations that are written inside a page into objects, so that other objects can refer to

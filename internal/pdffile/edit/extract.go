@@ -19,46 +19,12 @@ func Extract(f *pdffile.File, selected func(page int) bool) (warnings []string, 
 		return nil, err
 	}
 	x := &extraction{file: f, gone: map[int]bool{}, index: map[int]int{}}
-	labels := numbered(f, dictOf(f, []byte(pdffile.RefTo(f.Root))).Get("PageLabels"))
-	newLabels := map[int][]byte{}
-
-	from := -1 // the last page that has a label of its own; later pages continue its numbers
-
-	for i, n := range pages {
-		if labels[i] != nil {
-			from = i
-		}
-
-		if !selected(i + 1) {
-			x.gone[n] = true
-			continue
-		}
-
-		// Before the first label, labels[-1] is nil, and so is the result.
-		if label := labelOf(f, labels[from], i-from); label != nil {
-			newLabels[len(x.kept)] = label
-		}
-		x.index[n] = len(x.kept)
-		x.kept = append(x.kept, n)
-	}
+	labels := x.selectPages(pages, selected)
 
 	if len(x.kept) == 0 {
 		return nil, errors.New("no page is left")
 	}
-
-	// Delete the annotations of removed pages before the pages, which name them. Clean would keep those to which a form
-	// or the tags refer.
-	for n := range x.gone {
-		for _, a := range arrayOf(f, dictOf(f, f.Objects[n]).Get("Annots")) {
-			if at, ok := f.Object(a); ok {
-				f.Objects[at] = nil
-			}
-		}
-	}
-
-	for n := range x.gone {
-		f.Objects[n] = nil
-	}
+	x.removePages()
 	catalog := dictOf(f, []byte(pdffile.RefTo(f.Root)))
 	catalog.Set("Pages", pdffile.RefTo(f.AddPageTree(x.kept)))
 
@@ -68,8 +34,8 @@ func Extract(f *pdffile.File, selected func(page int) bool) (warnings []string, 
 		f.Objects[n] = page.Bytes()
 	}
 
-	if catalog.Remove("PageLabels"); len(newLabels) > 0 {
-		catalog.Set("PageLabels", pdffile.RefTo(addTree(f, sortedPairs(newLabels), "Nums")))
+	if catalog.Remove("PageLabels"); len(labels) > 0 {
+		catalog.Set("PageLabels", pdffile.RefTo(addTree(f, sortedPairs(labels), "Nums")))
 	}
 	catalog.Remove("Threads")
 	// Destinations come first: outline and links may use their names.
@@ -90,6 +56,53 @@ func Extract(f *pdffile.File, selected func(page int) bool) (warnings []string, 
 	Clean(f)
 
 	return warnings, nil
+}
+
+// selectPages divides the pages into those that stay and those that go. It returns the labels of those that stay, by
+// index.
+func (x *extraction) selectPages(pages []int, selected func(page int) bool) map[int][]byte {
+	f, kept := x.file, map[int][]byte{}
+	labels := numbered(f, dictOf(f, []byte(pdffile.RefTo(f.Root))).Get("PageLabels"))
+	from := -1 // the last page that has a label of its own; later pages continue its numbers
+
+	for i, n := range pages {
+		if labels[i] != nil {
+			from = i
+		}
+
+		if !selected(i + 1) {
+			x.gone[n] = true
+			continue
+		}
+
+		// Before the first label, labels[-1] is nil, and so is the result.
+		if label := labelOf(f, labels[from], i-from); label != nil {
+			kept[len(x.kept)] = label
+		}
+		x.index[n] = len(x.kept)
+		x.kept = append(x.kept, n)
+	}
+
+	return kept
+}
+
+// removePages deletes the pages that go, and their annotations. Clean would keep annotations to which a form or the
+// tags refer.
+func (x *extraction) removePages() {
+	f := x.file
+
+	// First the annotations of all pages: they are named in the pages.
+	for n := range x.gone {
+		for _, a := range arrayOf(f, dictOf(f, f.Objects[n]).Get("Annots")) {
+			if at, ok := f.Object(a); ok {
+				f.Objects[at] = nil
+			}
+		}
+	}
+
+	for n := range x.gone {
+		f.Objects[n] = nil
+	}
 }
 
 // maxOutlineDepth and maxFieldDepth limit the nesting of the outline and of form fields. Deeper entries are removed.

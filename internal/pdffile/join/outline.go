@@ -33,15 +33,14 @@ func (m *member) outlineEntries() (entries []outlineEntry, err error) {
 	return entries, nil
 }
 
-// writeOutline writes the outline and returns its object number. As in Chromium, the parent of an entry is the
-// last earlier entry of a higher level.
-func (j *joined) writeOutline() int {
-	root := j.out.Add(nil)
-	type node struct {
-		parent, first, last, prev, next, below int
-	}
-	// Entries count from 1; node 0 is the outline itself.
-	nodes := make([]node, len(j.outline)+1)
+// outlineNode has the neighbours of an outline entry, as indexes, and the number of the entries below it. An index of 0
+// is that of the outline itself, and otherwise means that there is no such neighbour.
+type outlineNode struct{ parent, first, last, prev, next, below int }
+
+// outlineNodes returns the tree of the outline: first the outline itself, then its entries. As in Chromium, the parent
+// of an entry is the last earlier entry of a higher level.
+func (j *joined) outlineNodes() []outlineNode {
+	nodes := make([]outlineNode, len(j.outline)+1)
 	open := []int{0} // the last entry and those above it, the topmost first
 
 	level := func(i int) int { return j.outline[i-1].level }
@@ -65,6 +64,13 @@ func (j *joined) writeOutline() int {
 		open = append(open, i)
 	}
 
+	return nodes
+}
+
+// writeOutline writes the outline and returns its object number.
+func (j *joined) writeOutline() int {
+	root := j.out.Add(nil)
+
 	number := func(i int) string {
 		if i == 0 {
 			return pdffile.RefTo(root)
@@ -72,7 +78,7 @@ func (j *joined) writeOutline() int {
 
 		return pdffile.RefTo(j.outline[i-1].number)
 	}
-	for i, n := range nodes {
+	for i, n := range j.outlineNodes() {
 		d := pdffile.Dict{{Key: "Type", Value: []byte("/Outlines")}}
 
 		if i > 0 {

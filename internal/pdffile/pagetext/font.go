@@ -196,69 +196,81 @@ func (f *typeface) setEncoding(name string) {
 
 // readMap reads a ToUnicode map (ISO 32000-2, 9.10.3). Its entries replace those of the encoding.
 func (f *typeface) readMap(content []byte) {
-	// text decodes a value as UTF-16 and adds add to its last character.
-	text := func(v []byte, add int) string {
-		raw := pdffile.StringBytes(v)
-		units := make([]uint16, 0, len(raw)/2)
-
-		for ; len(raw) > 1; raw = raw[2:] {
-			units = append(units, uint16(raw[0])<<8|uint16(raw[1]))
+	for body := range mapSections(content, "bfchar") {
+		for values := parse.Values(body); len(values) > 1 && !f.step(); values = values[2:] {
+			f.text[mapCode(values[0])] = mapText(values[1], 0)
 		}
-
-		if len(raw) == 1 && len(units) == 0 {
-			units = append(units, uint16(raw[0]))
-		}
-		runes := utf16.Decode(units)
-
-		if len(runes) == 0 || runes[len(runes)-1] == 0 {
-			return ""
-		}
-		runes[len(runes)-1] += rune(add)
-
-		return string(runes)
 	}
-	code := func(v []byte) int {
-		n := 0
-		for _, b := range pdffile.StringBytes(v) {
-			n = n<<8 | int(b)
+
+	for body := range mapSections(content, "bfrange") {
+		for values := parse.Values(body); len(values) > 2 && !f.step(); values = values[3:] {
+			f.readRange(mapCode(values[0]), mapCode(values[1]), values[2])
 		}
-
-		return n
 	}
-	// The lexer of content streams limits the operands, so each section is split here.
-	for _, section := range []struct{ begin, end string }{{"beginbfchar", "endbfchar"}, {"beginbfrange", "endbfrange"}} {
-		rest := content
+}
 
+// readRange reads the codes from first to last of a ToUnicode map. texts is either a list with a text for each code, or
+// the text of the first code, from which those of the others follow.
+func (f *typeface) readRange(first, last int, texts []byte) {
+	each, _ := pdffile.ReadArray(texts) // empty if it is not a list
+
+	for c := first; c <= min(last, first+maxCodes) && !f.step(); c++ {
+		if i := c - first; texts[0] != '[' {
+			f.text[c] = mapText(texts, i)
+		} else if i < len(each) {
+			f.text[c] = mapText(each[i], 0)
+		}
+	}
+}
+
+// mapSections yields what is between "begin" and "end" of the sections of a ToUnicode map with this name. The map is
+// split here because the lexer of content streams limits the operands of an operator.
+func mapSections(content []byte, name string) func(yield func(body []byte) bool) {
+	return func(yield func(body []byte) bool) {
 		for {
-			_, after, ok := bytes.Cut(rest, []byte(section.begin))
+			_, after, ok := bytes.Cut(content, []byte("begin"+name))
 			if !ok {
-				break
-			}
-			body, more, _ := bytes.Cut(after, []byte(section.end))
-			rest = more
-			values := parse.Values(body)
-
-			for section.end == "endbfchar" && len(values) > 1 && !f.step() {
-				f.text[code(values[0])] = text(values[1], 0)
-				values = values[2:]
+				return
 			}
 
-			for section.end == "endbfrange" && len(values) > 2 && !f.step() {
-				first, last := code(values[0]), code(values[1])
-				each, _ := pdffile.ReadArray(values[2])
-
-				// A range has either a text for each code, or the text of its first code.
-				for c := first; c <= min(last, first+maxCodes) && !f.step(); c++ {
-					if i := c - first; values[2][0] != '[' {
-						f.text[c] = text(values[2], i)
-					} else if i < len(each) {
-						f.text[c] = text(each[i], 0)
-					}
-				}
-				values = values[3:]
+			var body []byte
+			if body, content, _ = bytes.Cut(after, []byte("end"+name)); !yield(body) {
+				return
 			}
 		}
 	}
+}
+
+// mapCode returns the code that a string of a ToUnicode map stands for.
+func mapCode(v []byte) (code int) {
+	for _, b := range pdffile.StringBytes(v) {
+		code = code<<8 | int(b)
+	}
+
+	return code
+}
+
+// mapText decodes a string of a ToUnicode map as UTF-16, or as one byte, and adds add to its last character. It returns
+// "" if that character is 0, with which some programs mark glyphs without a text.
+func mapText(v []byte, add int) string {
+	raw := pdffile.StringBytes(v)
+	units := make([]uint16, 0, len(raw)/2)
+
+	for ; len(raw) > 1; raw = raw[2:] {
+		units = append(units, uint16(raw[0])<<8|uint16(raw[1]))
+	}
+
+	if len(raw) == 1 && len(units) == 0 {
+		units = append(units, uint16(raw[0]))
+	}
+	runes := utf16.Decode(units)
+
+	if len(runes) == 0 || runes[len(runes)-1] == 0 {
+		return ""
+	}
+	runes[len(runes)-1] += rune(add)
+
+	return string(runes)
 }
 
 // glyphs splits a string into its codes. A code without a text has the text "".

@@ -37,37 +37,26 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 		if op.Start < 0 {
 			op.Start = at
 		}
-		c := content[at]
 
-		// Operators consist of letters, or are one of two quotes.
-		if c >= 'A' && c <= 'z' && c != '[' && c != ']' && c != '\\' || c == '\'' || c == '"' {
-			word := l.token()
+		if word := l.operator(); word != nil {
+			op.Operator, op.End = string(word), l.at
+			op.Operands = op.Operands[:0]
+			start := 0
 
-			isValue := len(word) > 3 && (string(word) == "true" || string(word) == "false" || string(word) == "null")
-			if !isValue {
-				op.Operator, op.End = string(word), l.at
-				op.Operands = op.Operands[:0]
-
-				for i, end := range ends {
-					start := 0
-					if i > 0 {
-						start = ends[i-1]
-					}
-					op.Operands = append(op.Operands, held[start:end])
-				}
-
-				if op.Operator == "ID" { // the data of an inline picture follows
-					l.skipPicture()
-				}
-
-				if err := visit(op); err != nil {
-					return err
-				}
-				held, ends, op.Start = held[:0], ends[:0], -1
-				continue
+			for _, end := range ends {
+				op.Operands = append(op.Operands, held[start:end])
+				start = end
 			}
-			// The word is a value. Read it again as an operand.
-			l.at = at
+
+			if op.Operator == "ID" { // the data of an inline picture follows
+				l.skipPicture()
+			}
+
+			if err := visit(op); err != nil {
+				return err
+			}
+			held, ends, op.Start = held[:0], ends[:0], -1
+			continue
 		}
 
 		more, err := l.value(held, 0)
@@ -81,6 +70,23 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 			ends = append(ends, len(held))
 		}
 	}
+}
+
+// operator reads an operator, which consists of letters or is one of two quotes. If a value follows instead, it reads
+// nothing and returns nil.
+func (l *lexer) operator() []byte {
+	at := l.at
+	if c := l.in[at]; (c < 'A' || c > 'z' || c == '[' || c == ']' || c == '\\') && c != '\'' && c != '"' {
+		return nil
+	}
+
+	word := l.token()
+	if string(word) == "true" || string(word) == "false" || string(word) == "null" {
+		l.at = at
+		return nil
+	}
+
+	return word
 }
 
 // skipPicture moves past the data of an inline picture to its end mark. The data has no length, so the end is the
