@@ -119,7 +119,7 @@ func (m *FrontMatter) set(f frontmatter.Field) {
 
 		return
 	case "macros", "math", "katex", "mathjax", "header-includes", "include-in-header":
-		// These three keys may also be switches; only a map defines macros.
+		// The keys math, katex and mathjax may also be switches; only a map defines macros.
 		if v, err := f.Text(); err == nil && (f.Key != "math" && f.Key != "mathjax" && f.Key != "katex" || isMap(v)) {
 			m.define(v)
 		}
