@@ -150,9 +150,9 @@ demo-inference: build ## Run Presswork with a real small model, a real small Whi
 	@scripts/demo-inference.sh "$(PRESSWORK_ENGINES)"
 
 .PHONY: fmt
-fmt: ## Format, and apply Go's modernisers
-	gofmt -w $$(git ls-files '*.go')
+fmt: setup-test ## Format, and apply Go's modernisers
 	go fix ./...
+	$(GOLANGCI_LINT) fmt
 
 .PHONY: generate
 generate: ## Write pages that are printed from the code: docs/configuration.md, the tables of docs/themes.md

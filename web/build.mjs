@@ -11,7 +11,15 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(join(out, "assets"), { recursive: true });
 
 const { metafile } = await build({
-  entryPoints: { studio: "src/main.tsx", admin: "src/admin/main.tsx", docs: "src/docs/main.ts", live: "src/live.ts", style: "src/style.css", "admin-style": "src/admin/admin.css", "docs-style": "src/docs/docs.css" },
+  entryPoints: {
+    studio: "src/main.tsx",
+    admin: "src/admin/main.tsx",
+    docs: "src/docs/main.ts",
+    live: "src/live.ts",
+    style: "src/style.css",
+    "admin-style": "src/admin/admin.css",
+    "docs-style": "src/docs/docs.css",
+  },
   outdir: join(out, "assets"),
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
@@ -63,7 +71,13 @@ const values = {
   icon: asset("src/icon.svg", "icon.svg"),
   docsStyle: built("src/docs/docs.css").href,
 };
-for (const [page, entry] of [["index", "src/main.tsx"], ["admin", "src/admin/main.tsx"], ["docs", "src/docs/main.ts"], ["live", "src/live.ts"], ["preview", null]]) {
+for (const [page, entry] of [
+  ["index", "src/main.tsx"],
+  ["admin", "src/admin/main.tsx"],
+  ["docs", "src/docs/main.ts"],
+  ["live", "src/live.ts"],
+  ["preview", null],
+]) {
   let html = readFileSync(`src/${page}.html`, "utf8");
   if (entry) {
     const { href, imports } = built(entry);
@@ -83,7 +97,9 @@ for (const file of Object.keys(metafile.inputs)) {
 const licences = [...packages].sort().map((name) => {
   const dir = `node_modules/${name}/`;
   const { version, license } = JSON.parse(readFileSync(dir + "package.json", "utf8"));
-  const files = readdirSync(dir).filter((f) => /^(licen[cs]e|notice)/i.test(f)).sort();
+  const files = readdirSync(dir)
+    .filter((f) => /^(licen[cs]e|notice)/i.test(f))
+    .sort();
   return [`${name} ${version} (${license})`, ...files.map((f) => readFileSync(dir + f, "utf8").trim())].join("\n\n");
 });
 writeFileSync(join(out, "licences.txt"), licences.join("\n\n----------\n\n") + "\n");

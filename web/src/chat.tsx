@@ -21,7 +21,9 @@ document.adoptedStyleSheets.push(sheet);
 function offered(): [type: string, label: string, why: string][] {
   const why = toolProblems.value;
   const now = able("chat").find((m) => m.id === model.value);
-  return now?.capabilities?.includes("tools") && why ? Object.entries(builtins).map(([type, label]) => [type, label, why(type)]) : [];
+  return now?.capabilities?.includes("tools") && why
+    ? Object.entries(builtins).map(([type, label]) => [type, label, why(type)])
+    : [];
 }
 
 function Tools() {
@@ -29,7 +31,14 @@ function Tools() {
   const chosen = settings.value.tools;
   return (
     <div class="tools">
-      <button type="button" class="icon-button chats-button" aria-label="Conversations" title="Conversations" aria-haspopup="dialog" onClick={() => (dialog.value = "list")}>
+      <button
+        type="button"
+        class="icon-button chats-button"
+        aria-label="Conversations"
+        title="Conversations"
+        aria-haspopup="dialog"
+        onClick={() => (dialog.value = "list")}
+      >
         <Icon name="chats" />
       </button>
       <label for="model" class="hidden">
@@ -56,10 +65,25 @@ function Tools() {
         </button>
       ))}
       <span class="grow" />
-      <button type="button" class="quiet" aria-label="Settings" title="Settings" aria-haspopup="dialog" onClick={() => (dialog.value = "settings")}>
+      <button
+        type="button"
+        class="quiet"
+        aria-label="Settings"
+        title="Settings"
+        aria-haspopup="dialog"
+        onClick={() => (dialog.value = "settings")}
+      >
         <Icon name="options" /> <span class="label">Settings</span>
       </button>
-      <button type="button" class="quiet" aria-label="Copy as…" title="Copy as…" aria-haspopup="dialog" disabled={!model.value} onClick={() => (dialog.value = "program")}>
+      <button
+        type="button"
+        class="quiet"
+        aria-label="Copy as…"
+        title="Copy as…"
+        aria-haspopup="dialog"
+        disabled={!model.value}
+        onClick={() => (dialog.value = "program")}
+      >
         <Icon name="code" /> <span class="label">Copy as…</span>
       </button>
       {dialog.value === "list" && <ConversationsDialog onClose={() => (dialog.value = "")} />}
@@ -107,7 +131,15 @@ function Total() {
   );
 }
 
-function Ask({ problem, images, onTake }: { problem: { value: string }; images: { value: string[] }; onTake: (files: File[]) => void }) {
+function Ask({
+  problem,
+  images,
+  onTake,
+}: {
+  problem: { value: string };
+  images: { value: string[] };
+  onTake: (files: File[]) => void;
+}) {
   const draft = useSignal("");
   const send = () => {
     if (running.value || !model.value || (!draft.value.trim() && !images.value.length)) return;
@@ -128,7 +160,11 @@ function Ask({ problem, images, onTake }: { problem: { value: string }; images: 
           {images.value.map((url, i) => (
             <span class="thumb" key={i}>
               <img src={url} alt={`Picture ${i + 1}`} />
-              <IconButton icon="close" label={`Remove picture ${i + 1}`} onClick={() => (images.value = images.value.filter((_, n) => n !== i))} />
+              <IconButton
+                icon="close"
+                label={`Remove picture ${i + 1}`}
+                onClick={() => (images.value = images.value.filter((_, n) => n !== i))}
+              />
             </span>
           ))}
         </p>
@@ -152,7 +188,9 @@ function Ask({ problem, images, onTake }: { problem: { value: string }; images: 
             onTake(files);
           }}
         />
-        {!running.value && messages.value.some((m) => m.role === "assistant") && <IconButton icon="retry" label="Try again" onClick={() => void retry()} />}
+        {!running.value && messages.value.some((m) => m.role === "assistant") && (
+          <IconButton icon="retry" label="Try again" onClick={() => void retry()} />
+        )}
         {running.value ? (
           <IconButton icon="stop" label="Stop" round onClick={() => running.value?.stop()} />
         ) : (
@@ -208,7 +246,8 @@ export function Chat() {
   const take = (files: File[]) => {
     for (const f of files) {
       if (!f.type.startsWith("image/")) problem.value = `${f.name} is not an image.`;
-      else if (f.size > maxImage) problem.value = `${f.name} is too large (${bytes(f.size)}); the limit is ${bytes(maxImage)}.`;
+      else if (f.size > maxImage)
+        problem.value = `${f.name} is too large (${bytes(f.size)}); the limit is ${bytes(maxImage)}.`;
       else {
         const r = new FileReader();
         r.onload = () => (images.value = [...images.value, String(r.result)]);

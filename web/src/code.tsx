@@ -6,7 +6,15 @@ import { CopyButton, Dialog } from "./parts";
 import { languages, write, type Language, type Sample } from "./snippets";
 
 /** CodeDialog shows a request as a program in several languages. The children choose the request. */
-export function CodeDialog({ sample, onClose, children }: { sample: Sample; onClose: () => void; children?: ComponentChildren }) {
+export function CodeDialog({
+  sample,
+  onClose,
+  children,
+}: {
+  sample: Sample;
+  onClose: () => void;
+  children?: ComponentChildren;
+}) {
   const lang = useSignal<Language>("curl");
   const program = write(lang.value, sample, key.value !== "", location.origin);
   return (

@@ -23,13 +23,15 @@ export async function collect(folder: Folder): Promise<Collection> {
     const problem = refusedText(path, file.size);
     const text = problem || (await decode(file, path));
     if (typeof text === "string") out.leftOut.push(text);
-    else out.documents.push({ name: path.replace(markdown, ""), ...withFiles(path, text.text, files, used, out.leftOut) });
+    else
+      out.documents.push({ name: path.replace(markdown, ""), ...withFiles(path, text.text, files, used, out.leftOut) });
   }
   out.documents.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const { path, file } of folder.files.slice(0, maxFiles)) {
     if (markdown.test(path) || used.has(path)) continue;
     if (!usable.test(path)) out.leftOut.push(`${path}: it is neither Markdown nor a picture or bibliography`);
-    else if (!out.leftOut.some((l) => l.startsWith(path))) out.leftOut.push(refusedPicture(file, path) || `${path}: no document uses it`);
+    else if (!out.leftOut.some((l) => l.startsWith(path)))
+      out.leftOut.push(refusedPicture(file, path) || `${path}: no document uses it`);
   }
   if (folder.files.length > maxFiles) out.leftOut.unshift(`Only the first ${maxFiles} files were read.`);
   return out;
@@ -37,7 +39,13 @@ export async function collect(folder: Folder): Promise<Collection> {
 
 /** withFiles returns a text with the files that it names. Names that lead out of the
  * document's folder are rewritten, because a document has no folder around it. */
-function withFiles(path: string, text: string, files: Map<string, File>, used: Set<string>, leftOut: string[]): { text: string; assets: Asset[] } {
+function withFiles(
+  path: string,
+  text: string,
+  files: Map<string, File>,
+  used: Set<string>,
+  leftOut: string[],
+): { text: string; assets: Asset[] } {
   const assets: Asset[] = [];
   const folder = path.split("/").slice(0, -1);
   const most = limits.value?.files ?? Infinity;
@@ -50,7 +58,9 @@ function withFiles(path: string, text: string, files: Map<string, File>, used: S
   found.sort((a, b) => Number(isAbove(a.relative)) - Number(isAbove(b.relative)));
   for (const { target, file, relative, spelt } of found) {
     used.add(target);
-    const problem = refusedPicture(file, target) || (assets.length >= most ? `${target}: a document can have at most ${most} files` : "");
+    const problem =
+      refusedPicture(file, target) ||
+      (assets.length >= most ? `${target}: a document can have at most ${most} files` : "");
     if (problem) {
       leftOut.push(problem);
       continue;
@@ -80,7 +90,7 @@ function from(folder: string[], file: string[]): string {
 function names(text: string, path: string): boolean {
   for (let at = text.indexOf(path); at >= 0; at = text.indexOf(path, at + 1)) {
     const before = text.slice(Math.max(0, at - 2), at);
-    if (!/[\w/.-]$/.test(before) || before.endsWith("./") && !before.endsWith("../")) return true;
+    if (!/[\w/.-]$/.test(before) || (before.endsWith("./") && !before.endsWith("../"))) return true;
   }
   return false;
 }

@@ -91,7 +91,10 @@ function footnote(view: EditorView): void {
       { from: to, insert: reference },
       { from: at, to: doc.length, insert: note + placeholder + "\n" },
     ],
-    selection: EditorSelection.single(at + reference.length + note.length, at + reference.length + note.length + placeholder.length),
+    selection: EditorSelection.single(
+      at + reference.length + note.length,
+      at + reference.length + note.length + placeholder.length,
+    ),
     scrollIntoView: true,
     userEvent: "input",
   });
@@ -111,22 +114,54 @@ export const commands: Command[] = [
   { id: "italic", label: "Italic", key: "Mod-i", icon: "italic", run: run(wrap("*")) },
   { id: "code", label: "Code", key: "Mod-Shift-e", icon: "code", run: run(wrap("`")) },
   { id: "link", label: "Link", key: "Mod-k", icon: "link", slash: "link", run: run(wrap("[", "](https://)")) },
-  { id: "bullets", label: "Bulleted list", key: "Mod-Shift-8", icon: "bullets", slash: "list", run: prefix(() => "- ", /^\s*[-*+]\s+(?!\[[ xX]\])/) },
-  { id: "numbers", label: "Numbered list", key: "Mod-Shift-7", icon: "numbers", slash: "numbered", run: prefix((n) => `${n}. `, /^\s*\d{1,9}[.)]\s/) },
-  { id: "tasks", label: "Task list", key: "Mod-Shift-6", icon: "tasks", slash: "tasks", run: prefix(() => "- [ ] ", /^\s*[-*+]\s+\[[ xX]\]\s/) },
+  {
+    id: "bullets",
+    label: "Bulleted list",
+    key: "Mod-Shift-8",
+    icon: "bullets",
+    slash: "list",
+    run: prefix(() => "- ", /^\s*[-*+]\s+(?!\[[ xX]\])/),
+  },
+  {
+    id: "numbers",
+    label: "Numbered list",
+    key: "Mod-Shift-7",
+    icon: "numbers",
+    slash: "numbered",
+    run: prefix((n) => `${n}. `, /^\s*\d{1,9}[.)]\s/),
+  },
+  {
+    id: "tasks",
+    label: "Task list",
+    key: "Mod-Shift-6",
+    icon: "tasks",
+    slash: "tasks",
+    run: prefix(() => "- [ ] ", /^\s*[-*+]\s+\[[ xX]\]\s/),
+  },
   { id: "quote", label: "Quote", key: "Mod-Shift-9", icon: "quote", slash: "quote", run: prefix(() => "> ", /^\s*>/) },
   { id: "table", label: "Table", icon: "table", slash: "table", run: block(table, "Column") },
   { id: "fence", label: "Code block", icon: "fence", slash: "code", run: fence },
   { id: "footnote", label: "Footnote", key: "Mod-Alt-f", icon: "footnote", slash: "footnote", run: footnote },
   { id: "cite", label: "Citation", key: "Mod-Alt-c", icon: "cite", slash: "cite", run: run(wrap("[@", "]")) },
   { id: "math", label: "Formula", slash: "formula", run: block("$$\nE = mc^2\n$$", "E = mc^2") },
-  { id: "diagram", label: "Diagram", slash: "diagram", run: block("```mermaid\nflowchart LR\n  A --> B\n```", "A --> B") },
+  {
+    id: "diagram",
+    label: "Diagram",
+    slash: "diagram",
+    run: block("```mermaid\nflowchart LR\n  A --> B\n```", "A --> B"),
+  },
   { id: "note", label: "Note box", slash: "note", run: block("> [!NOTE]\n> Text", "Text") },
   { id: "rule", label: "Horizontal line", slash: "line", run: (view) => insert(view, "---") },
 ];
 
 /** find opens the panel that finds and replaces. */
-export const find: Command = { id: "find", label: "Find and replace", key: "Mod-f", icon: "search", run: (view) => import("./late").then((m) => m.openSearchPanel(view)) };
+export const find: Command = {
+  id: "find",
+  label: "Find and replace",
+  key: "Mod-f",
+  icon: "search",
+  run: (view) => import("./late").then((m) => m.openSearchPanel(view)),
+};
 
 /** edits are keyboard commands without a button; the dialog of shortcuts lists them. */
 export const edits: Command[] = [

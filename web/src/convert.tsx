@@ -4,7 +4,19 @@ import type { EditorView } from "@codemirror/view";
 import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { aborted, key, json, offline, text as errorText } from "./api";
-import { assets, body, extras, ignored, isNamed, onChange, output, sampleOf, text, title, usedAssets } from "./document";
+import {
+  assets,
+  body,
+  extras,
+  ignored,
+  isNamed,
+  onChange,
+  output,
+  sampleOf,
+  text,
+  title,
+  usedAssets,
+} from "./document";
 import { open } from "./documents";
 import { submission, type Folder } from "./folder";
 import { keys } from "./commands";
@@ -49,7 +61,14 @@ export function Convert() {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView | null>(null);
   const frame = useRef<HTMLIFrameElement>(null);
-  const receiver = useMemo(() => new Receiver(() => editor.current, (problem) => (notice.value = problem)), []);
+  const receiver = useMemo(
+    () =>
+      new Receiver(
+        () => editor.current,
+        (problem) => (notice.value = problem),
+      ),
+    [],
+  );
   const preview = useRef<Preview | null>(null);
   const extend = useRef(async () => {});
   const notice = useSignal("");
@@ -61,7 +80,8 @@ export function Convert() {
 
   const convert = async () => {
     if (busy.value) return;
-    notice.value = refusedText(title.value, new Blob([text.value]).size) || refusedFiles(usedAssets().map((a) => a.file));
+    notice.value =
+      refusedText(title.value, new Blob([text.value]).size) || refusedFiles(usedAssets().map((a) => a.file));
     if (notice.value) return;
     busy.value = true;
     try {
@@ -139,7 +159,8 @@ export function Convert() {
       loaded.abort();
       for (const part of [extend.current, () => import("./unzip"), () => import("./versions")]) part().catch(() => {});
     };
-    for (const input of ["pointerdown", "keydown", "paste", "dragenter", "drop"]) addEventListener(input, load, { capture: true, signal: loaded.signal });
+    for (const input of ["pointerdown", "keydown", "paste", "dragenter", "drop"])
+      addEventListener(input, load, { capture: true, signal: loaded.signal });
     return () => loaded.abort();
   }, []);
 
@@ -163,7 +184,12 @@ export function Convert() {
         // The server refuses an empty document.
         const answer: Previewed = !text.value.trim()
           ? { page: "<main></main>", warnings: [] }
-          : await json<Previewed>("/api/preview", { method: "POST", ...init, headers: { ...init.headers, Accept: "application/json" }, signal: mine.signal });
+          : await json<Previewed>("/api/preview", {
+              method: "POST",
+              ...init,
+              headers: { ...init.headers, Accept: "application/json" },
+              signal: mine.signal,
+            });
         latest = answer.page;
         ignored.value = ignoredIn(text.value, answer.warnings);
         drew(editor.current!, answer.warnings);
@@ -280,7 +306,11 @@ export function Convert() {
             {assets.value.map((a) => (
               <li key={a.name} class={isNamed(a.name) ? "" : "unused"}>
                 <Icon name="image" /> {a.name} <small>{bytes(a.file.size)}</small>
-                <IconButton icon="close" label={`Remove ${a.name}`} onClick={() => (assets.value = assets.value.filter((x) => x !== a))} />
+                <IconButton
+                  icon="close"
+                  label={`Remove ${a.name}`}
+                  onClick={() => (assets.value = assets.value.filter((x) => x !== a))}
+                />
               </li>
             ))}
           </ul>
@@ -292,17 +322,35 @@ export function Convert() {
             <button type="button" aria-pressed={view.value === "page"} onClick={() => (view.value = "page")}>
               Live page
             </button>
-            <button type="button" aria-pressed={view.value === "pdf"} disabled={!shown.value} onClick={() => (view.value = "pdf")}>
+            <button
+              type="button"
+              aria-pressed={view.value === "pdf"}
+              disabled={!shown.value}
+              onClick={() => (view.value = "pdf")}
+            >
               PDF
             </button>
           </div>
           <span class="grow" />
-          <button type="button" class="quiet panel-toggle" aria-pressed={panel.value} aria-controls="options" onClick={() => (panel.value = !panel.value)}>
+          <button
+            type="button"
+            class="quiet panel-toggle"
+            aria-pressed={panel.value}
+            aria-controls="options"
+            onClick={() => (panel.value = !panel.value)}
+          >
             <Icon name="options" /> Options
           </button>
         </div>
         {broken.value && <Notice kind="error">{broken.value}</Notice>}
-        <iframe ref={frame} class="sheet" title="Preview of the page" src="/preview" sandbox="allow-same-origin" hidden={view.value !== "page"} />
+        <iframe
+          ref={frame}
+          class="sheet"
+          title="Preview of the page"
+          src="/preview"
+          sandbox="allow-same-origin"
+          hidden={view.value !== "page"}
+        />
         {view.value === "pdf" && shown.value && <Result id={shown.value} />}
       </section>
       <aside id="options" class="panel" aria-label="Options">
@@ -315,11 +363,7 @@ export function Convert() {
           </Notice>
         )}
         {shown.value && (
-          <JobView
-            id={shown.value}
-            onShow={() => ((view.value = "pdf"), (pane.value = "page"))}
-            onLine={onLine}
-          />
+          <JobView id={shown.value} onShow={() => ((view.value = "pdf"), (pane.value = "page"))} onLine={onLine} />
         )}
         <button type="button" class="primary" onClick={convert} disabled={busy.value} title="Ctrl+Enter">
           Convert
@@ -330,7 +374,12 @@ export function Convert() {
         <Lazily
           key={importing.value.name}
           load={importDialog}
-          props={{ source: importing.value, open: openAll, convert: () => convertFolder(importing.value!), onClose: () => (importing.value = null) }}
+          props={{
+            source: importing.value,
+            open: openAll,
+            convert: () => convertFolder(importing.value!),
+            onClose: () => (importing.value = null),
+          }}
         />
       )}
       {gallery.value && <Lazily load={galleryDialog} props={{ onClose: () => (gallery.value = false) }} />}

@@ -123,7 +123,13 @@ export function body(fields: Record<string, string> = {}): { init: RequestInit; 
   const options = Object.fromEntries(Object.entries(extras.value).filter(([, v]) => v)) as Record<string, string>;
   const used = usedAssets();
   if (!used.length) {
-    return { options, init: { headers: { "Content-Type": "application/json" }, body: JSON.stringify({ content: text.value, options, ...fields }) } };
+    return {
+      options,
+      init: {
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ content: text.value, options, ...fields }),
+      },
+    };
   }
   const form = new FormData();
   form.set("content", text.value);
@@ -138,14 +144,22 @@ export function sampleOf(options: Record<string, string>): Sample {
   const used = usedAssets();
   const { password, ...rest } = options;
   if (password) rest["password"] = "…";
-  const [accept, ending] = { pdf: ["application/pdf", "pdf"], html: ["text/html", "html"], epub: ["application/epub+zip", "epub"], png: ["application/zip", "zip"] }[output.value] as [string, string];
+  const [accept, ending] = {
+    pdf: ["application/pdf", "pdf"],
+    html: ["text/html", "html"],
+    epub: ["application/epub+zip", "epub"],
+    png: ["application/zip", "zip"],
+  }[output.value] as [string, string];
   const shared = { accept, output: "document." + ending };
   if (used.length) {
     return {
       ...shared,
       path: "/api/conversion",
       fields: Object.keys(rest).length ? { options: JSON.stringify(rest) } : {},
-      files: [{ field: "content", name: "document.md" }, ...used.map((a) => ({ field: `assets[${a.name}]`, name: a.name }))],
+      files: [
+        { field: "content", name: "document.md" },
+        ...used.map((a) => ({ field: `assets[${a.name}]`, name: a.name })),
+      ],
     };
   }
   const query = new URLSearchParams();

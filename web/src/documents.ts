@@ -22,7 +22,8 @@ export const saving = signal(false);
 
 const slot = "presswork.document";
 const day = 86_400_000;
-const noSpace = "The browser has no space left, so the newest changes last only until you close this page. Delete documents or files, or free disk space; your next change saves again.";
+const noSpace =
+  "The browser has no space left, so the newest changes last only until you close this page. Delete documents or files, or free disk space; your next change saves again.";
 const channel = new BroadcastChannel("presswork.documents");
 
 // The stored state of the open document.
@@ -140,7 +141,10 @@ export async function show(id: string): Promise<boolean> {
 async function recover({ entry, contents }: Found): Promise<void> {
   const left = leftover(entry.id);
   if (!left || left.version === entry.version) return;
-  if (left.text !== contents.text) await store.create([{ name: `${name(entry)} (unsaved text)`, title: titleOf(left.text), text: left.text, css: left.css, assets: [] }]);
+  if (left.text !== contents.text)
+    await store.create([
+      { name: `${name(entry)} (unsaved text)`, title: titleOf(left.text), text: left.text, css: left.css, assets: [] },
+    ]);
   localStorage.removeItem(journal(entry.id));
   await announce();
 }
@@ -202,7 +206,12 @@ export async function zip(e: store.Entry): Promise<Blob> {
 
 /** fileName returns the name of a document as that of a file, without an ending. */
 export function fileName(e: store.Entry): string {
-  return name(e).replace(/[\\/:*?"<>|\s]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 80) || "document";
+  return (
+    name(e)
+      .replace(/[\\/:*?"<>|\s]+/g, "-")
+      .replace(/^[-.]+|[-.]+$/g, "")
+      .slice(0, 80) || "document"
+  );
 }
 
 async function stored(e: store.Entry): Promise<Found> {

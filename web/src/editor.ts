@@ -3,7 +3,15 @@
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { HighlightStyle, Language, defineLanguageFacet, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorSelection, EditorState, type ChangeSet, type Extension, type StateCommand } from "@codemirror/state";
-import { EditorView, drawSelection, dropCursor, highlightActiveLine, keymap, lineNumbers, placeholder } from "@codemirror/view";
+import {
+  EditorView,
+  drawSelection,
+  dropCursor,
+  highlightActiveLine,
+  keymap,
+  lineNumbers,
+  placeholder,
+} from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { GFM, parser, type MarkdownConfig } from "@lezer/markdown";
 import type { Change } from "./frontmatter";
@@ -33,7 +41,12 @@ const frontMatter: MarkdownConfig = {
   ],
 };
 
-const markdown = new Language(defineLanguageFacet({ commentTokens: { block: { open: "<!--", close: "-->" } } }), parser.configure([GFM, frontMatter]), [], "markdown");
+const markdown = new Language(
+  defineLanguageFacet({ commentTokens: { block: { open: "<!--", close: "-->" } } }),
+  parser.configure([GFM, frontMatter]),
+  [],
+  "markdown",
+);
 
 const colours = HighlightStyle.define([
   { tag: tags.heading1, fontWeight: "700", fontSize: "1.25em", color: "var(--ink)" },
@@ -60,11 +73,24 @@ const look = EditorView.theme({
   ".cm-lineNumbers .cm-gutterElement": { padding: "0 22px 0 14px", minWidth: "50px" },
   ".cm-activeLine": { backgroundColor: "var(--line-tint)" },
   ".cm-cursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },
-  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--select)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    backgroundColor: "var(--select)",
+  },
   ".cm-placeholder": { color: "var(--faint)" },
   ".cm-panels": { backgroundColor: "var(--panel)", color: "var(--ink)", borderColor: "var(--rule)", zIndex: "2" },
-  ".cm-textfield": { backgroundColor: "var(--field)", border: "1px solid var(--rule)", borderRadius: "6px", color: "var(--ink)" },
-  ".cm-button": { backgroundImage: "none", backgroundColor: "var(--field)", border: "1px solid var(--rule)", borderRadius: "6px", color: "var(--ink)" },
+  ".cm-textfield": {
+    backgroundColor: "var(--field)",
+    border: "1px solid var(--rule)",
+    borderRadius: "6px",
+    color: "var(--ink)",
+  },
+  ".cm-button": {
+    backgroundImage: "none",
+    backgroundColor: "var(--field)",
+    border: "1px solid var(--rule)",
+    borderRadius: "6px",
+    color: "var(--ink)",
+  },
   ".cm-searchMatch": { backgroundColor: "var(--mark)" },
   ".cm-jumped": { backgroundColor: "var(--mark)" },
 });
@@ -84,7 +110,14 @@ const continueList: StateCommand = ({ state, dispatch }) => {
   const number = /^\d+/.exec(m[2]!);
   const next = number ? String(Number(number[0]) + 1) + m[2]!.slice(number[0].length) : m[2]!;
   const insert = state.lineBreak + m[1] + next + m[3] + (m[4] ? "[ ] " : "");
-  dispatch(state.update({ changes: { from: head, insert }, selection: { anchor: head + insert.length }, scrollIntoView: true, userEvent: "input" }));
+  dispatch(
+    state.update({
+      changes: { from: head, insert },
+      selection: { anchor: head + insert.length },
+      scrollIntoView: true,
+      userEvent: "input",
+    }),
+  );
   return true;
 };
 
@@ -94,7 +127,9 @@ export function wrap(before: string, after = before): StateCommand {
     dispatch(
       state.update(
         state.changeByRange((r) => {
-          const has = state.sliceDoc(r.from - before.length, r.from) === before && state.sliceDoc(r.to, r.to + after.length) === after;
+          const has =
+            state.sliceDoc(r.from - before.length, r.from) === before &&
+            state.sliceDoc(r.to, r.to + after.length) === after;
           if (has) {
             return {
               changes: [
@@ -164,7 +199,12 @@ function stateOf(doc: string, hooks: Hooks): EditorState {
     writing,
     hooks.more,
     placeholder("Write Markdown, type / for a menu, paste a web page, or drop a file…"),
-    EditorView.contentAttributes.of({ "aria-label": "Markdown", tabindex: "0", spellcheck: "true", autocapitalize: "sentences" }),
+    EditorView.contentAttributes.of({
+      "aria-label": "Markdown",
+      tabindex: "0",
+      spellcheck: "true",
+      autocapitalize: "sentences",
+    }),
     keymap.of([
       { key: "Mod-Enter", run: () => (hooks.convert(), true) },
       { key: "Enter", run: continueList },
@@ -173,7 +213,10 @@ function stateOf(doc: string, hooks: Hooks): EditorState {
     ]),
     EditorView.domEventHandlers({
       paste: (e) => !!e.clipboardData && hooks.receive(e.clipboardData) && (e.preventDefault(), true),
-      drop: (e, view) => !!e.dataTransfer && hooks.receive(e.dataTransfer, view.posAtCoords({ x: e.clientX, y: e.clientY }, false)) && (e.preventDefault(), true),
+      drop: (e, view) =>
+        !!e.dataTransfer &&
+        hooks.receive(e.dataTransfer, view.posAtCoords({ x: e.clientX, y: e.clientY }, false)) &&
+        (e.preventDefault(), true),
       scroll: (_, view) => hooks.scrolled(view),
     }),
     EditorView.updateListener.of((u) => {
@@ -201,13 +244,21 @@ export function insertPictures(view: EditorView, pictures: string[], at = view.s
 }
 
 function put(view: EditorView, changes: ChangeSet, { from, insert }: Change): void {
-  view.dispatch({ changes, selection: { anchor: from + insert.trimEnd().length }, scrollIntoView: true, userEvent: "input.paste" });
+  view.dispatch({
+    changes,
+    selection: { anchor: from + insert.trimEnd().length },
+    scrollIntoView: true,
+    userEvent: "input.paste",
+  });
   view.focus();
 }
 
 /** jump selects a line, counted from 1, or sets the cursor to its end, and scrolls to it. */
 export function jump(view: EditorView, line: number, select = true): void {
   const l = view.state.doc.line(Math.max(1, Math.min(line, view.state.doc.lines)));
-  view.dispatch({ selection: { anchor: select ? l.from : l.to, head: l.to }, effects: EditorView.scrollIntoView(l.from, { y: "center" }) });
+  view.dispatch({
+    selection: { anchor: select ? l.from : l.to, head: l.to },
+    effects: EditorView.scrollIntoView(l.from, { y: "center" }),
+  });
   view.focus();
 }

@@ -62,10 +62,19 @@ export function Export() {
         <h2>Export a web page</h2>
         <div class="field">
           <label for="url">Address</label>
-          <input id="url" inputMode="url" required placeholder="https://example.com" value={address.value} onInput={(e) => (address.value = e.currentTarget.value)} />
+          <input
+            id="url"
+            inputMode="url"
+            required
+            placeholder="https://example.com"
+            value={address.value}
+            onInput={(e) => (address.value = e.currentTarget.value)}
+          />
         </div>
         <div class="field">
-          <span class="label" id="kind-label">Format</span>
+          <span class="label" id="kind-label">
+            Format
+          </span>
           <div class="segments" role="group" aria-labelledby="kind-label">
             {(["pdf", "png", "jpeg", "webp"] as const).map((k) => (
               <button type="button" key={k} aria-pressed={kind.value === k} onClick={() => (kind.value = k)}>
@@ -80,12 +89,19 @@ export function Export() {
               <label for="width">Window width</label>
               <select id="width" value={width.value} onChange={(e) => (width.value = e.currentTarget.value)}>
                 {["390", "768", "1280", "1920"].map((w) => (
-                  <option key={w} value={w}>{w} px</option>
+                  <option key={w} value={w}>
+                    {w} px
+                  </option>
                 ))}
               </select>
             </div>
             <label class="switch">
-              <input type="checkbox" role="switch" checked={fullPage.value} onChange={(e) => (fullPage.value = e.currentTarget.checked)} />
+              <input
+                type="checkbox"
+                role="switch"
+                checked={fullPage.value}
+                onChange={(e) => (fullPage.value = e.currentTarget.checked)}
+              />
               <span>Full page</span>
             </label>
           </>
@@ -100,11 +116,21 @@ export function Export() {
               </select>
             </div>
             <label class="switch">
-              <input type="checkbox" role="switch" checked={landscape.value} onChange={(e) => (landscape.value = e.currentTarget.checked)} />
+              <input
+                type="checkbox"
+                role="switch"
+                checked={landscape.value}
+                onChange={(e) => (landscape.value = e.currentTarget.checked)}
+              />
               <span>Landscape</span>
             </label>
             <label class="switch">
-              <input type="checkbox" role="switch" checked={background.value} onChange={(e) => (background.value = e.currentTarget.checked)} />
+              <input
+                type="checkbox"
+                role="switch"
+                checked={background.value}
+                onChange={(e) => (background.value = e.currentTarget.checked)}
+              />
               <span>Print backgrounds</span>
             </label>
           </>
@@ -119,7 +145,12 @@ export function Export() {
         </div>
         <div class="field">
           <label for="selector">Wait for selector</label>
-          <input id="selector" placeholder="for example: main article" value={selector.value} onInput={(e) => (selector.value = e.currentTarget.value)} />
+          <input
+            id="selector"
+            placeholder="for example: main article"
+            value={selector.value}
+            onInput={(e) => (selector.value = e.currentTarget.value)}
+          />
         </div>
         {problem.value && (
           <Notice kind="error" onClose={() => (problem.value = "")}>

@@ -69,7 +69,14 @@ function Switch({ o }: { o: Option }) {
   return (
     <>
       <label class="switch">
-        <input id={`opt-${o.name}`} type="checkbox" role="switch" checked={on} {...marked(o.name)} onChange={(e) => set(o.name, e.currentTarget.checked === standard ? null : e.currentTarget.checked)} />
+        <input
+          id={`opt-${o.name}`}
+          type="checkbox"
+          role="switch"
+          checked={on}
+          {...marked(o.name)}
+          onChange={(e) => set(o.name, e.currentTarget.checked === standard ? null : e.currentTarget.checked)}
+        />
         <span>{o.label}</span>
       </label>
       <Problem name={o.name} />
@@ -86,7 +93,14 @@ function Margins({ o }: { o: Option }) {
     <fieldset class="four">
       <legend>{o.label}</legend>
       {["top", "right", "bottom", "left"].map((side) => (
-        <input key={side} aria-label={`Margin ${side}`} placeholder={side} value={now[side] ?? ""} {...marked("margins")} onChange={(e) => write(side, e.currentTarget.value)} />
+        <input
+          key={side}
+          aria-label={`Margin ${side}`}
+          placeholder={side}
+          value={now[side] ?? ""}
+          {...marked("margins")}
+          onChange={(e) => write(side, e.currentTarget.value)}
+        />
       ))}
       <Problem name="margins" />
     </fieldset>
@@ -139,7 +153,15 @@ function StyleSheet({ o }: { o: Option }) {
   );
 }
 
-const fields = { text: Text, choice: Choice, switch: Switch, margins: Margins, output: OutputChoice, password: Password, css: StyleSheet };
+const fields = {
+  text: Text,
+  choice: Choice,
+  switch: Switch,
+  margins: Margins,
+  output: OutputChoice,
+  password: Password,
+  css: StyleSheet,
+};
 
 /** Fields shows options in two columns; all but half fields span both. */
 export function Fields({ options }: { options: Option[] }) {

@@ -28,7 +28,9 @@ export function folderOf(data: DataTransfer): Promise<Folder> | null {
 /** chosen returns the folder that a directory input has selected. It leaves out hidden files. */
 export function chosen(files: File[]): Folder {
   const name = files[0]?.webkitRelativePath.split("/")[0] || "folder";
-  const visible = files.map((file) => ({ path: file.webkitRelativePath.slice(name.length + 1) || file.name, file })).filter(({ path }) => !/(^|\/)\./.test(path));
+  const visible = files
+    .map((file) => ({ path: file.webkitRelativePath.slice(name.length + 1) || file.name, file }))
+    .filter(({ path }) => !/(^|\/)\./.test(path));
   return { name, files: visible.slice(0, maxFiles + 1) };
 }
 
@@ -39,7 +41,10 @@ async function read(name: string, entries: FileSystemEntry[], root: string | nul
     // Read one file more than allowed: the caller then reports that there are too many.
     if (folder.files.length > maxFiles) return;
     if (e.isDirectory) return walk(e as FileSystemDirectoryEntry, path + "/");
-    folder.files.push({ path, file: await new Promise<File>((done, fail) => (e as FileSystemFileEntry).file(done, fail)) });
+    folder.files.push({
+      path,
+      file: await new Promise<File>((done, fail) => (e as FileSystemFileEntry).file(done, fail)),
+    });
   };
   const walk = async (dir: FileSystemDirectoryEntry, path: string): Promise<void> => {
     const reader = dir.createReader();
@@ -65,5 +70,8 @@ export function submission(f: Folder | File): { init: RequestInit; sample: Sampl
   }
   const form = new FormData();
   for (const { path, file } of f.files) form.append(`files[${path}]`, file, file.name);
-  return { init: { body: form }, sample: { ...shared, fields: {}, files: f.files.map(({ path }) => ({ field: `files[${path}]`, name: path })) } };
+  return {
+    init: { body: form },
+    sample: { ...shared, fields: {}, files: f.files.map(({ path }) => ({ field: `files[${path}]`, name: path })) },
+  };
 }

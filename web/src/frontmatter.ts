@@ -78,7 +78,11 @@ function unquote(value: string): string {
   if (single) return single[1]!.replaceAll("''", "'");
   const list = /^\[(.*)\]$/s.exec(v);
   if (list) return list[1]!.split(",").map(unquote).join(", ");
-  if (v.startsWith("- ")) return v.split("\n").map((l) => unquote(l.replace(/^\s*-\s*/, ""))).join(", ");
+  if (v.startsWith("- "))
+    return v
+      .split("\n")
+      .map((l) => unquote(l.replace(/^\s*-\s*/, "")))
+      .join(", ");
   return v.replace(/\s+#.*$/, "");
 }
 
@@ -103,10 +107,18 @@ export function writeMatter(doc: string, key: string, value: string | number | b
   if (!block) {
     return value === null ? null : { from: 0, to: 0, insert: `---\n${key}: ${text}\n---\n\n` };
   }
-  const line = value === null ? "" : block.toml ? `${key} = ${typeof value === "string" && !value.startsWith("{") ? JSON.stringify(value) : text}\n` : `${key}: ${text}\n`;
+  const line =
+    value === null
+      ? ""
+      : block.toml
+        ? `${key} = ${typeof value === "string" && !value.startsWith("{") ? JSON.stringify(value) : text}\n`
+        : `${key}: ${text}\n`;
   const there = block.entries.find((e) => e.key === key);
   if (there) {
-    const empty = value === null && block.entries.length === 1 && doc.slice(block.body, block.end).trim() === doc.slice(there.from, there.to).trim();
+    const empty =
+      value === null &&
+      block.entries.length === 1 &&
+      doc.slice(block.body, block.end).trim() === doc.slice(there.from, there.to).trim();
     if (empty) {
       // Remove an empty front matter and the blank line below it.
       const after = /^[^\n]*\n?(?:[ \t]*\r?\n)?/.exec(doc.slice(block.end))![0];
@@ -121,6 +133,7 @@ export function writeMatter(doc: string, key: string, value: string | number | b
 
 function scalar(value: string): string {
   if (value.startsWith("{") && value.endsWith("}") && value.includes(": ")) return value;
-  const plain = /^[A-Za-z][\w .\/()-]*$/.test(value) && value.trim() === value && !/^(true|false|null|yes|no|on|off)$/i.test(value);
+  const plain =
+    /^[A-Za-z][\w .\/()-]*$/.test(value) && value.trim() === value && !/^(true|false|null|yes|no|on|off)$/i.test(value);
   return plain ? value : JSON.stringify(value);
 }

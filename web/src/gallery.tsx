@@ -72,7 +72,11 @@ export function Gallery({ onClose }: { onClose: () => void }) {
   const query = useSignal("");
   const scheme = useSignal("");
   const tag = useSignal("");
-  const tags = [...new Map(themes.value.flatMap((t) => t.tags).map((n) => [n, themes.value.filter((t) => t.tags.includes(n)).length])).entries()]
+  const tags = [
+    ...new Map(
+      themes.value.flatMap((t) => t.tags).map((n) => [n, themes.value.filter((t) => t.tags.includes(n)).length]),
+    ).entries(),
+  ]
     .filter(([n, count]) => count > 2 && n !== "dark" && n !== "light")
     .sort((a, b) => b[1] - a[1])
     .slice(0, 14)
@@ -108,7 +112,12 @@ export function Gallery({ onClose }: { onClose: () => void }) {
       </div>
       <div class="tags" role="group" aria-label="Tags">
         {tags.map((n) => (
-          <button type="button" key={n} aria-pressed={tag.value === n} onClick={() => (tag.value = tag.value === n ? "" : n)}>
+          <button
+            type="button"
+            key={n}
+            aria-pressed={tag.value === n}
+            onClick={() => (tag.value = tag.value === n ? "" : n)}
+          >
             {n}
           </button>
         ))}
@@ -118,7 +127,12 @@ export function Gallery({ onClose }: { onClose: () => void }) {
       </p>
       <div class="gallery">
         {shown.map((t) => (
-          <Card key={t.name} t={t} chosen={t.name === current.value?.name} onPick={() => (set("theme", t.name), onClose())} />
+          <Card
+            key={t.name}
+            t={t}
+            chosen={t.name === current.value?.name}
+            onPick={() => (set("theme", t.name), onClose())}
+          />
         ))}
       </div>
     </Dialog>

@@ -22,7 +22,12 @@ export function headingsOf(doc: Text): Heading[] {
     }
     const mark = /^ {0,3}(```+|~~~+)/.exec(text)?.[1];
     if (fence) {
-      if (text.trim() === "..." ? fence === "---" : text.trim().startsWith(fence) && !text.trim().slice(fence.length).replace(/[`~]/g, "")) fence = "";
+      if (
+        text.trim() === "..."
+          ? fence === "---"
+          : text.trim().startsWith(fence) && !text.trim().slice(fence.length).replace(/[`~]/g, "")
+      )
+        fence = "";
     } else if (mark) fence = mark;
     else {
       const found = /^ {0,3}(#{1,6})\s+(.*?)(?:\s+#+)?\s*$/.exec(text);

@@ -26,7 +26,8 @@ export function Import({
   const busy = useSignal(false);
   useEffect(() => {
     const look = async () => {
-      const { folder, leftOut } = source instanceof File ? await (await import("./unzip")).unzip(source) : { folder: source, leftOut: [] };
+      const { folder, leftOut } =
+        source instanceof File ? await (await import("./unzip")).unzip(source) : { folder: source, leftOut: [] };
       const collection = await collect(folder);
       found.value = { ...collection, leftOut: [...leftOut, ...collection.leftOut] };
     };
@@ -58,13 +59,16 @@ export function Import({
       {found.value && (
         <>
           <p class="hint" role="status">
-            {documents.length ? `${count(documents.length, "document")}${files ? ` with ${count(files, "file")}` : ""}.` : "There is no Markdown file to open."}
+            {documents.length
+              ? `${count(documents.length, "document")}${files ? ` with ${count(files, "file")}` : ""}.`
+              : "There is no Markdown file to open."}
           </p>
           {documents.length > 0 && (
             <ul class="found" aria-label="Documents" tabIndex={0}>
               {documents.map((d) => (
                 <li key={d.name}>
-                  <Icon name="documents" /> {d.name} <small>{d.assets.length > 0 && count(d.assets.length, "file")}</small>
+                  <Icon name="documents" /> {d.name}{" "}
+                  <small>{d.assets.length > 0 && count(d.assets.length, "file")}</small>
                 </li>
               ))}
             </ul>
@@ -84,11 +88,21 @@ export function Import({
       {!refused.value && (
         <div class="choices">
           {documents.length > 0 && (
-            <button type="button" class="primary" disabled={busy.value} onClick={() => act(() => open(documents), "Nothing was opened.")}>
+            <button
+              type="button"
+              class="primary"
+              disabled={busy.value}
+              onClick={() => act(() => open(documents), "Nothing was opened.")}
+            >
               Open {count(documents.length, "document")}
             </button>
           )}
-          <button type="button" class="wide-button" disabled={busy.value || !found.value} onClick={() => act(convert, `${source.name} was not converted.`)}>
+          <button
+            type="button"
+            class="wide-button"
+            disabled={busy.value || !found.value}
+            onClick={() => act(convert, `${source.name} was not converted.`)}
+          >
             Convert into one PDF
           </button>
         </div>

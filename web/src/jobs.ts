@@ -72,7 +72,9 @@ function save(change: (list: Job[]) => Job[]): void {
   // Another window may have changed the list.
   const kept = load();
   const known = new Set(kept.map((j) => j.id));
-  const list = change([...jobs.value.filter((j) => !known.has(j.id)), ...kept].sort((a, b) => (a.created < b.created ? 1 : -1))).slice(0, most);
+  const list = change(
+    [...jobs.value.filter((j) => !known.has(j.id)), ...kept].sort((a, b) => (a.created < b.created ? 1 : -1)),
+  ).slice(0, most);
   jobs.value = list;
   try {
     localStorage.setItem(slot, JSON.stringify(list));
@@ -92,7 +94,16 @@ export function ended(j: Job): boolean {
 
 /** add lists an accepted job and watches it. It returns the job's id. */
 export function add(a: Accepted, about: Pick<Job, "kind" | "title" | "sample">): string {
-  const job: Job = { ...about, id: a.job_id, ws: a.ws_url, created: a.created_at, status: a.status, stage: "queued", progress: 0, seq: 0 };
+  const job: Job = {
+    ...about,
+    id: a.job_id,
+    ws: a.ws_url,
+    created: a.created_at,
+    status: a.status,
+    stage: "queued",
+    progress: 0,
+    seq: 0,
+  };
   save((list) => [job, ...list.filter((j) => j.id !== job.id)]);
   void watch(job.id);
   return job.id;
@@ -127,8 +138,36 @@ function merge(id: string, state: Partial<State> & { gone?: boolean }): void {
   save((list) =>
     list.map((j) => {
       if (j.id !== id || (state.seq !== undefined && state.seq < j.seq)) return j;
-      const { status, stage, progress, seq, message, artifact, error, warnings, queue_position, theme, started_at, finished_at, gone } = state;
-      const known = { status, stage, progress, seq, message, artifact, error, warnings, queue_position, theme, started_at, finished_at, gone };
+      const {
+        status,
+        stage,
+        progress,
+        seq,
+        message,
+        artifact,
+        error,
+        warnings,
+        queue_position,
+        theme,
+        started_at,
+        finished_at,
+        gone,
+      } = state;
+      const known = {
+        status,
+        stage,
+        progress,
+        seq,
+        message,
+        artifact,
+        error,
+        warnings,
+        queue_position,
+        theme,
+        started_at,
+        finished_at,
+        gone,
+      };
       return { ...j, ...Object.fromEntries(Object.entries(known).filter(([, v]) => v !== undefined)) };
     }),
   );

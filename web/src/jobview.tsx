@@ -24,7 +24,12 @@ export function says(j: Job): string {
   if (j.gone) return "Expired";
   switch (j.status) {
     case "completed":
-      return [j.artifact?.pages ? `${j.artifact.pages} ${j.artifact.pages === 1 ? "page" : "pages"}` : "Done", j.artifact ? bytes(j.artifact.size) : ""].filter(Boolean).join(", ");
+      return [
+        j.artifact?.pages ? `${j.artifact.pages} ${j.artifact.pages === 1 ? "page" : "pages"}` : "Done",
+        j.artifact ? bytes(j.artifact.size) : "",
+      ]
+        .filter(Boolean)
+        .join(", ");
     case "failed":
       return j.error?.message ?? "Failed";
     case "cancelled":
@@ -40,7 +45,15 @@ export function says(j: Job): string {
 export function Bar({ j }: { j: Job }) {
   const value = ended(j) && j.status === "completed" ? 100 : j.progress;
   return (
-    <div class={`progress ${j.status}`} role="progressbar" aria-label={`Progress of ${j.title}`} aria-valuemin={0} aria-valuemax={100} aria-valuenow={value} aria-valuetext={says(j)}>
+    <div
+      class={`progress ${j.status}`}
+      role="progressbar"
+      aria-label={`Progress of ${j.title}`}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={value}
+      aria-valuetext={says(j)}
+    >
       <i style={{ width: `${Math.max(value, ended(j) ? 0 : 4)}%` }} />
     </div>
   );
@@ -100,7 +113,11 @@ export function JobView({ id, onLine, onShow }: { id: string; onLine?: (line: nu
           )}
         </span>
       </div>
-      {problem.value && <p class="problem" role="alert">{problem.value}</p>}
+      {problem.value && (
+        <p class="problem" role="alert">
+          {problem.value}
+        </p>
+      )}
       {warnings.length > 0 && (
         <ul class="warnings" aria-label="Warnings">
           {warnings.map((w, i) => (
@@ -151,11 +168,23 @@ export function Result({ id }: { id: string }) {
     };
   }, [id, status, shows]);
   if (!j) return null;
-  if (status === "completed" && !shows) return <p class="empty">{j.artifact!.filename} cannot be shown here. Download it instead.</p>;
-  if (problem.value) return <p class="empty" role="alert">{problem.value}</p>;
+  if (status === "completed" && !shows)
+    return <p class="empty">{j.artifact!.filename} cannot be shown here. Download it instead.</p>;
+  if (problem.value)
+    return (
+      <p class="empty" role="alert">
+        {problem.value}
+      </p>
+    );
   if (!blob.value) return <p class="empty">{ended(j) && status !== "completed" ? says(j) : "…"}</p>;
-  if (blob.value.type.startsWith("image/")) return <div class="picture"><img src={blob.value.url} alt={`Picture of ${j.title}`} /></div>;
-  if (navigator.pdfViewerEnabled) return <iframe class="pdf" title={`PDF: ${j.title}`} src={blob.value.url + "#navpanes=0&view=FitH"} />;
+  if (blob.value.type.startsWith("image/"))
+    return (
+      <div class="picture">
+        <img src={blob.value.url} alt={`Picture of ${j.title}`} />
+      </div>
+    );
+  if (navigator.pdfViewerEnabled)
+    return <iframe class="pdf" title={`PDF: ${j.title}`} src={blob.value.url + "#navpanes=0&view=FitH"} />;
   return (
     <div class="empty">
       <p>This browser cannot show PDFs in a page.</p>
@@ -174,8 +203,14 @@ export function History({ onClose, onShow }: { onClose: () => void; onShow: (j: 
   const act = (f: () => Promise<void>) => () => void f().catch((e: unknown) => (problem.value = errorText(e)));
   return (
     <Dialog title="History" onClose={onClose}>
-      {jobs.value.length === 0 && <p class="hint">No jobs yet. Your conversions, exports and transcripts appear here, in this browser only.</p>}
-      {problem.value && <p class="problem" role="alert">{problem.value}</p>}
+      {jobs.value.length === 0 && (
+        <p class="hint">No jobs yet. Your conversions, exports and transcripts appear here, in this browser only.</p>
+      )}
+      {problem.value && (
+        <p class="problem" role="alert">
+          {problem.value}
+        </p>
+      )}
       <ul class="history">
         {jobs.value.map((j) => (
           <li key={j.id} data-status={j.status}>

@@ -1,7 +1,12 @@
 // The parts that load at the first input, in one file. They are the dialogs, the marks of findings, the
 // panel that finds and replaces, and two menus. One menu offers blocks after a /, the other keys of
 // bibliographies after an @.
-import { autocompletion, type Completion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
+import {
+  autocompletion,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+} from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { EditorState, type Extension } from "@codemirror/state";
@@ -32,7 +37,8 @@ export function late(picture: () => void): Extension {
 }
 
 function inCode(c: CompletionContext): boolean {
-  for (let n = syntaxTree(c.state).resolveInner(c.pos, -1); n.parent; n = n.parent) if (/^(FencedCode|FrontMatter|CodeBlock|InlineCode)$/.test(n.name)) return true;
+  for (let n = syntaxTree(c.state).resolveInner(c.pos, -1); n.parent; n = n.parent)
+    if (/^(FencedCode|FrontMatter|CodeBlock|InlineCode)$/.test(n.name)) return true;
   return false;
 }
 
@@ -84,16 +90,58 @@ export { Shortcuts } from "./shortcuts";
 const look = EditorView.theme({
   ".cm-panels.cm-panels-top": { borderBottom: "1px solid var(--rule)" },
   ".cm-panel.cm-search": { padding: "8px 40px 6px 10px", font: "14px/1.5 var(--sans)" },
-  ".cm-panel.cm-search input, .cm-panel.cm-search button, .cm-panel.cm-search label": { margin: "0 6px 6px 0", fontSize: "13px" },
-  ".cm-panel.cm-search .cm-textfield": { padding: "5px 9px", width: "190px", maxWidth: "100%", borderRadius: "8px", fontFamily: "inherit" },
+  ".cm-panel.cm-search input, .cm-panel.cm-search button, .cm-panel.cm-search label": {
+    margin: "0 6px 6px 0",
+    fontSize: "13px",
+  },
+  ".cm-panel.cm-search .cm-textfield": {
+    padding: "5px 9px",
+    width: "190px",
+    maxWidth: "100%",
+    borderRadius: "8px",
+    fontFamily: "inherit",
+  },
   ".cm-panel.cm-search .cm-button": { padding: "5px 11px", borderRadius: "8px", fontFamily: "inherit" },
   ".cm-panel.cm-search .cm-button:hover": { borderColor: "var(--accent)" },
-  ".cm-panel.cm-search label": { display: "inline-flex", alignItems: "center", gap: "4px", color: "var(--soft)", whiteSpace: "nowrap" },
-  ".cm-panel.cm-search [name=close]": { fontSize: "20px", top: "6px", right: "10px", color: "var(--soft)", width: "28px", height: "28px", margin: "0" },
+  ".cm-panel.cm-search label": {
+    display: "inline-flex",
+    alignItems: "center",
+    gap: "4px",
+    color: "var(--soft)",
+    whiteSpace: "nowrap",
+  },
+  ".cm-panel.cm-search [name=close]": {
+    fontSize: "20px",
+    top: "6px",
+    right: "10px",
+    color: "var(--soft)",
+    width: "28px",
+    height: "28px",
+    margin: "0",
+  },
   ".cm-searchMatch-selected": { backgroundColor: "var(--select)" },
-  ".cm-tooltip": { border: "1px solid var(--rule)", borderRadius: "10px", backgroundColor: "var(--panel)", color: "var(--ink)", boxShadow: "var(--shadow)", overflow: "hidden" },
-  ".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: "var(--sans)", fontSize: "14px", maxHeight: "320px", minWidth: "240px", padding: "4px" },
-  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { display: "flex", justifyContent: "space-between", gap: "20px", padding: "5px 10px", borderRadius: "6px" },
+  ".cm-tooltip": {
+    border: "1px solid var(--rule)",
+    borderRadius: "10px",
+    backgroundColor: "var(--panel)",
+    color: "var(--ink)",
+    boxShadow: "var(--shadow)",
+    overflow: "hidden",
+  },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": {
+    fontFamily: "var(--sans)",
+    fontSize: "14px",
+    maxHeight: "320px",
+    minWidth: "240px",
+    padding: "4px",
+  },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": {
+    display: "flex",
+    justifyContent: "space-between",
+    gap: "20px",
+    padding: "5px 10px",
+    borderRadius: "6px",
+  },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--tint)", color: "var(--ink)" },
   ".cm-completionDetail": { fontStyle: "normal", color: "var(--soft)", fontSize: "12.5px", marginLeft: "0" },
   ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "600" },

@@ -5,7 +5,13 @@ import { useEffect } from "preact/hooks";
 import { Dialog, Notice } from "./parts";
 
 /** Lazily shows a dialog after it has loaded, or says that it did not load. */
-export function Lazily<P extends { onClose: () => void }>({ load, props }: { load: () => Promise<ComponentType<P>>; props: P }) {
+export function Lazily<P extends { onClose: () => void }>({
+  load,
+  props,
+}: {
+  load: () => Promise<ComponentType<P>>;
+  props: P;
+}) {
   const body = useSignal<{ Body: ComponentType<P> } | "failed" | null>(null);
   useEffect(() => {
     load().then(

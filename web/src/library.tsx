@@ -14,7 +14,13 @@ export function DocumentButton() {
   const now = entry?.name || title.value;
   return (
     <>
-      <button type="button" class="quiet document" aria-haspopup="dialog" title="Documents" onClick={() => (opened.value = true)}>
+      <button
+        type="button"
+        class="quiet document"
+        aria-haspopup="dialog"
+        title="Documents"
+        onClick={() => (opened.value = true)}
+      >
         <Icon name="documents" />
         <span class="hidden">Documents: </span>
         <span>
@@ -36,7 +42,8 @@ function Library({ onClose }: { onClose: () => void }) {
     f().catch((e: unknown) => (problem.value = errorText(e)));
   };
   const undo = async () => {
-    if (!(await restore([removed.value!.id]))) problem.value = "The document is no longer kept: the browser needed its space.";
+    if (!(await restore([removed.value!.id])))
+      problem.value = "The document is no longer kept: the browser needed its space.";
     removed.value = null;
   };
   return (
@@ -63,7 +70,12 @@ function Library({ onClose }: { onClose: () => void }) {
                 }}
               />
             ) : (
-              <button type="button" class="open-document grow" aria-current={e.id === open.value.id} onClick={() => act(() => show(e.id).then(onClose))}>
+              <button
+                type="button"
+                class="open-document grow"
+                aria-current={e.id === open.value.id}
+                onClick={() => act(() => show(e.id).then(onClose))}
+              >
                 <b>{name(e)}</b>
                 <small>
                   {e.id === open.value.id && "Open · "}
@@ -71,9 +83,17 @@ function Library({ onClose }: { onClose: () => void }) {
                 </small>
               </button>
             )}
-            <IconButton icon="edit" label={`Rename ${name(e)}`} onClick={() => (renaming.value = renaming.value === e.id ? "" : e.id)} />
+            <IconButton
+              icon="edit"
+              label={`Rename ${name(e)}`}
+              onClick={() => (renaming.value = renaming.value === e.id ? "" : e.id)}
+            />
             <IconButton icon="copy" label={`Duplicate ${name(e)}`} onClick={() => act(() => duplicate(e))} />
-            <IconButton icon="download" label={`Export ${name(e)} as zip`} onClick={() => act(async () => download(await zip(e), fileName(e) + ".zip"))} />
+            <IconButton
+              icon="download"
+              label={`Export ${name(e)} as zip`}
+              onClick={() => act(async () => download(await zip(e), fileName(e) + ".zip"))}
+            />
             <IconButton
               icon="trash"
               label={`Delete ${name(e)}`}
@@ -87,7 +107,11 @@ function Library({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
-      <button type="button" class="wide-button" onClick={() => act(() => create([{ name: "", text: "", assets: [] }]).then(onClose))}>
+      <button
+        type="button"
+        class="wide-button"
+        onClick={() => act(() => create([{ name: "", text: "", assets: [] }]).then(onClose))}
+      >
         <Icon name="plus" /> New document
       </button>
     </Dialog>

@@ -18,20 +18,27 @@ const maxPicture = 20 << 20;
 /** refusedText says why the server refuses a text, "" if it does not. */
 export function refusedText(name: string, size: number): string {
   const most = limits.value?.content_bytes ?? Infinity;
-  return size > most ? `${name} has ${bytes(size)}; this server converts at most ${bytes(most)}. Split it into several documents.` : "";
+  return size > most
+    ? `${name} has ${bytes(size)}; this server converts at most ${bytes(most)}. Split it into several documents.`
+    : "";
 }
 
 /** refusedPicture says why a page cannot show a picture, "" if it can. */
 export function refusedPicture(f: File, name = f.name): string {
   const most = Math.min(maxPicture, limits.value?.upload_bytes ?? Infinity);
-  return f.size > most ? `${name} is too large (${bytes(f.size)}); the limit is ${bytes(most)}. Save it smaller and add it again.` : "";
+  return f.size > most
+    ? `${name} is too large (${bytes(f.size)}); the limit is ${bytes(most)}. Save it smaller and add it again.`
+    : "";
 }
 
 /** refusedFiles says why the server refuses files together, "" if it does not. */
 export function refusedFiles(files: Blob[]): string {
   if (!limits.value) return "";
   const { files: count, upload_bytes: most } = limits.value;
-  if (files.length > count) return `The document uses ${files.length} files; this server accepts at most ${count}. Remove some of them.`;
+  if (files.length > count)
+    return `The document uses ${files.length} files; this server accepts at most ${count}. Remove some of them.`;
   const size = files.reduce((n, f) => n + f.size, 0);
-  return size > most ? `The files have ${bytes(size)} together; this server accepts at most ${bytes(most)}. Remove some or save them smaller.` : "";
+  return size > most
+    ? `The files have ${bytes(size)} together; this server accepts at most ${bytes(most)}. Remove some or save them smaller.`
+    : "";
 }

@@ -59,7 +59,13 @@ function App() {
         <a class="docs-link" href="/docs">
           API
         </a>
-        <button type="button" class="quiet" aria-label={running ? `History: ${running} running` : "History"} onClick={() => (history.value = true)} aria-haspopup="dialog">
+        <button
+          type="button"
+          class="quiet"
+          aria-label={running ? `History: ${running} running` : "History"}
+          onClick={() => (history.value = true)}
+          aria-haspopup="dialog"
+        >
           <Icon name="clock" /> <span class="label">History</span>
           {running > 0 && <span class="badge">{running}</span>}
         </button>
@@ -77,8 +83,23 @@ function App() {
           const Body = loaded.value[t.id];
           const open = tab.value === t.id;
           return (
-            <div key={t.id} id={`panel-${t.id}`} class="tab" role="tabpanel" aria-labelledby={`tab-${t.id}`} hidden={!open}>
-              {Body ? <Body /> : open && <p class="empty">{failed.value ? "This tab did not load. Reload the page: the server may have been updated." : "…"}</p>}
+            <div
+              key={t.id}
+              id={`panel-${t.id}`}
+              class="tab"
+              role="tabpanel"
+              aria-labelledby={`tab-${t.id}`}
+              hidden={!open}
+            >
+              {Body ? (
+                <Body />
+              ) : (
+                open && (
+                  <p class="empty">
+                    {failed.value ? "This tab did not load. Reload the page: the server may have been updated." : "…"}
+                  </p>
+                )
+              )}
             </div>
           );
         })}
@@ -95,14 +116,18 @@ function App() {
           }}
         />
       )}
-      {signing.value && <SignIn probe="/api/conversion?limit=1" onClose={() => (signing.value = false)} onDone={resume} />}
+      {signing.value && (
+        <SignIn probe="/api/conversion?limit=1" onClose={() => (signing.value = false)} onDone={resume} />
+      )}
     </>
   );
 }
 
 // Turndown parses an empty string at start to see whether it can parse HTML. Refuse
 // every other string, so that no text becomes HTML unchecked.
-(window as unknown as { trustedTypes?: { createPolicy(name: string, rules: object): void } }).trustedTypes?.createPolicy("default", {
+(
+  window as unknown as { trustedTypes?: { createPolicy(name: string, rules: object): void } }
+).trustedTypes?.createPolicy("default", {
   createHTML: (html: string) => (html === "" ? html : null),
 });
 

@@ -38,7 +38,8 @@ function children(node: SyntaxNode, text: string): ComponentChildren[] {
   let at = node.from;
   for (let n = node.firstChild; n; n = n.nextSibling) {
     if (n.from > at) out.push(linked(text.slice(at, n.from)));
-    if (n.name === "URL" && !["Link", "Image", "LinkReference"].includes(node.name)) out.push(link(text.slice(n.from, n.to), text.slice(n.from, n.to)));
+    if (n.name === "URL" && !["Link", "Image", "LinkReference"].includes(node.name))
+      out.push(link(text.slice(n.from, n.to), text.slice(n.from, n.to)));
     else if (!hidden.test(n.name)) out.push(element(n, text));
     at = n.to;
   }
@@ -62,7 +63,12 @@ function link(address: string, label: ComponentChildren): ComponentChildren {
   const href = /^www\./i.test(address) ? "https://" + address : address;
   if (!page && !/^(https?:|mailto:)/i.test(href)) return label;
   return (
-    <a href={href} target="_blank" rel="noopener noreferrer" {...(source ? { class: "source", "aria-label": "Source " + source } : {})}>
+    <a
+      href={href}
+      target="_blank"
+      rel="noopener noreferrer"
+      {...(source ? { class: "source", "aria-label": "Source " + source } : {})}
+    >
       {source ?? label}
     </a>
   );
@@ -88,7 +94,10 @@ function element(n: SyntaxNode, text: string): VNode | ComponentChildren {
     case "FencedCode":
     case "CodeBlock": {
       const info = n.getChild("CodeInfo");
-      const code = n.getChildren("CodeText").map((c) => text.slice(c.from, c.to)).join("");
+      const code = n
+        .getChildren("CodeText")
+        .map((c) => text.slice(c.from, c.to))
+        .join("");
       return (
         <figure class="code">
           <figcaption>
@@ -146,5 +155,11 @@ function items(list: SyntaxNode, text: string): VNode[] {
 }
 
 function row(node: SyntaxNode, text: string, head: boolean): VNode {
-  return <tr>{node.getChildren("TableCell").map((c) => (head ? <th scope="col">{children(c, text)}</th> : <td>{children(c, text)}</td>))}</tr>;
+  return (
+    <tr>
+      {node
+        .getChildren("TableCell")
+        .map((c) => (head ? <th scope="col">{children(c, text)}</th> : <td>{children(c, text)}</td>))}
+    </tr>
+  );
 }

@@ -9,12 +9,33 @@ const look = EditorView.theme({
   ".cm-gutter-lint": { width: "16px", marginLeft: "-16px" },
   ".cm-gutter-lint .cm-gutterElement": { padding: "5px 0 0 3px" },
   ".cm-lint-marker": { width: "12px", height: "12px", cursor: "pointer" },
-  ".cm-tooltip": { backgroundColor: "var(--panel)", color: "var(--ink)", border: "1px solid var(--rule)", borderRadius: "8px", boxShadow: "var(--shadow)", maxWidth: "min(46ch, 90vw)" },
-  ".cm-diagnostic": { padding: "8px 12px", borderLeft: "none", fontFamily: "var(--sans)", fontSize: "13.5px", whiteSpace: "normal" },
+  ".cm-tooltip": {
+    backgroundColor: "var(--panel)",
+    color: "var(--ink)",
+    border: "1px solid var(--rule)",
+    borderRadius: "8px",
+    boxShadow: "var(--shadow)",
+    maxWidth: "min(46ch, 90vw)",
+  },
+  ".cm-diagnostic": {
+    padding: "8px 12px",
+    borderLeft: "none",
+    fontFamily: "var(--sans)",
+    fontSize: "13.5px",
+    whiteSpace: "normal",
+  },
   ".cm-diagnostic p": { margin: "0" },
   ".cm-diagnostic p + p": { marginTop: "4px", color: "var(--soft)" },
-  ".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--warn) 1px", textUnderlineOffset: "3px" },
-  ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad) 1px", textUnderlineOffset: "3px" },
+  ".cm-lintRange-warning": {
+    backgroundImage: "none",
+    textDecoration: "underline wavy var(--warn) 1px",
+    textUnderlineOffset: "3px",
+  },
+  ".cm-lintRange-error": {
+    backgroundImage: "none",
+    textDecoration: "underline wavy var(--bad) 1px",
+    textUnderlineOffset: "3px",
+  },
 });
 
 /** marks is the extension that shows findings. F8 goes to the next one. */

@@ -24,7 +24,9 @@ export const toolProblems = signal<((tool: string) => string) | null>(null);
 /** loadTools asks which tools the running workers have. Errors: TypeError without a server. */
 export async function loadTools(): Promise<void> {
   // A server that is not ready answers 503, with the same body.
-  const { checks } = (await (await fetch("/readyz")).json()) as { checks: { workers?: { tools?: Record<string, string> } } };
+  const { checks } = (await (await fetch("/readyz")).json()) as {
+    checks: { workers?: { tools?: Record<string, string> } };
+  };
   const tools = checks.workers?.tools;
   toolProblems.value = (tool) => {
     if (!tools) return "no worker with tools is running";

@@ -26,9 +26,7 @@ export function Options({ onGallery }: { onGallery: () => void }) {
       <Fields options={essentials} />
       <Presets />
       <details class="advanced" open={opened.value} onToggle={(e) => (opened.value = e.currentTarget.open)}>
-        <summary>
-          Advanced {used.value > 0 && <small>{used.value} set</small>}
-        </summary>
+        <summary>Advanced {used.value > 0 && <small>{used.value} set</small>}</summary>
         <Advanced />
       </details>
     </div>
@@ -37,7 +35,9 @@ export function Options({ onGallery }: { onGallery: () => void }) {
 
 function Advanced() {
   const words = query.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const groups = advanced.map((g) => ({ ...g, options: g.options.filter((o) => matches(o, words)) })).filter((g) => g.options.length);
+  const groups = advanced
+    .map((g) => ({ ...g, options: g.options.filter((o) => matches(o, words)) }))
+    .filter((g) => g.options.length);
   const above = words.length ? essentials.filter((o) => matches(o, words)) : [];
   return (
     <>

@@ -37,7 +37,9 @@ export function Outline({ onJump }: { onJump: (line: number) => void }) {
   useEffect(() => list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" }), [at]);
   return (
     <nav class="outline" aria-label="Outline" ref={list}>
-      {!headings.value.length && <p class="hint">Headings of the text appear here. Begin a line with # to write one.</p>}
+      {!headings.value.length && (
+        <p class="hint">Headings of the text appear here. Begin a line with # to write one.</p>
+      )}
       <ul>
         {headings.value.map((h, i) => (
           <li key={i}>

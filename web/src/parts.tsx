@@ -37,7 +37,8 @@ const paths: Record<string, string> = {
   search: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14M16 16l5 5",
   help: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M9.500 9.500a2.500 2.500 0 1 1 3.700 2.200c-.800.400-1.200.900-1.200 1.800M12 17h.01",
   bullets: "M9 6h11M9 12h11M9 18h11M4.500 6h.01M4.500 12h.01M4.500 18h.01",
-  numbers: "M10 6h10M10 12h10M10 18h10M4 4l1.500-.500v5M3.800 14.500c0-1.800 2.600-1.800 2.600 0 0 1.200-2.600 2.200-2.600 3.500h2.800",
+  numbers:
+    "M10 6h10M10 12h10M10 18h10M4 4l1.500-.500v5M3.800 14.500c0-1.800 2.600-1.800 2.600 0 0 1.200-2.600 2.200-2.600 3.500h2.800",
   tasks: "M4 5h5v5H4zM4 14h5v5H4zM13 7h7M13 17h7M5.500 7.500l1 1 2-3",
   quote: "M5 18c3-1 4-4 4-7V6H4v6h5M15 18c3-1 4-4 4-7V6h-5v6h5",
   table: "M4 5h16v14H4zM4 10h16M4 14.500h16M12 5v14",
@@ -58,9 +59,20 @@ export function Icon({ name }: { name: string }) {
 }
 
 /** IconButton is a button without text; label is its accessible name. */
-export function IconButton({ icon, label, round, ...rest }: { icon: string; label: string; round?: boolean } & JSX.IntrinsicElements["button"]) {
+export function IconButton({
+  icon,
+  label,
+  round,
+  ...rest
+}: { icon: string; label: string; round?: boolean } & JSX.IntrinsicElements["button"]) {
   return (
-    <button type="button" class={round ? "icon-button round" : "icon-button"} aria-label={label} title={label} {...rest}>
+    <button
+      type="button"
+      class={round ? "icon-button round" : "icon-button"}
+      aria-label={label}
+      title={label}
+      {...rest}
+    >
       <Icon name={icon} />
     </button>
   );
@@ -82,7 +94,15 @@ export function linked(text: string): ComponentChildren {
 }
 
 /** Notice is a message that screen readers read out. */
-export function Notice({ kind, children, onClose }: { kind: "error" | "info"; children: ComponentChildren; onClose?: () => void }) {
+export function Notice({
+  kind,
+  children,
+  onClose,
+}: {
+  kind: "error" | "info";
+  children: ComponentChildren;
+  onClose?: () => void;
+}) {
   return (
     <div class={`notice ${kind}`} role={kind === "error" ? "alert" : "status"}>
       <Icon name={kind === "error" ? "alert" : "check"} />
@@ -93,7 +113,17 @@ export function Notice({ kind, children, onClose }: { kind: "error" | "info"; ch
 }
 
 /** Dialog is modal. Escape or a click outside closes it; the focus then returns. */
-export function Dialog({ title, onClose, wide, children }: { title: string; onClose: () => void; wide?: boolean; children: ComponentChildren }) {
+export function Dialog({
+  title,
+  onClose,
+  wide,
+  children,
+}: {
+  title: string;
+  onClose: () => void;
+  wide?: boolean;
+  children: ComponentChildren;
+}) {
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = ref.current!;

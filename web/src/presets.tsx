@@ -9,9 +9,15 @@ import { Icon, IconButton, Notice } from "./parts";
 import * as store from "./store";
 
 const builtin: store.Preset[] = [
-  { name: "Report", values: { as: "document", toc: true, cover: true, numbered_headings: true, numbering: "document" } },
+  {
+    name: "Report",
+    values: { as: "document", toc: true, cover: true, numbered_headings: true, numbering: "document" },
+  },
   { name: "Handout", values: { as: "document", margin_preset: "narrow", density: "compact", ink_saver: true } },
-  { name: "Book", values: { as: "book", page_size: "A5", toc: true, cover: true, chapter_start: "right", binding: "8mm" } },
+  {
+    name: "Book",
+    values: { as: "book", page_size: "A5", toc: true, cover: true, chapter_start: "right", binding: "8mm" },
+  },
   { name: "Slides", values: { as: "slides" } },
 ];
 
@@ -34,8 +40,12 @@ async function change(work: Promise<void>): Promise<void> {
 /** pending returns what a preset would change in the front matter. */
 function pending({ values }: store.Preset): [string, string | number | boolean | null][] {
   const now = matter.value;
-  const removed = replaced.filter((o) => !(o.name in values) && o.name in now).map((o): [string, null] => [o.name, null]);
-  const given = [...replaced, ...kept].filter((o) => o.name in values && (!(o.name in now) || typed(o, now[o.name]!) !== values[o.name]));
+  const removed = replaced
+    .filter((o) => !(o.name in values) && o.name in now)
+    .map((o): [string, null] => [o.name, null]);
+  const given = [...replaced, ...kept].filter(
+    (o) => o.name in values && (!(o.name in now) || typed(o, now[o.name]!) !== values[o.name]),
+  );
   return [...removed, ...given.map((o): [string, string | number | boolean] => [o.name, values[o.name]!])];
 }
 
@@ -61,7 +71,9 @@ export function Presets() {
   };
   const apply = (preset: store.Preset) => {
     const changes = pending(preset);
-    const removed = changes.flatMap(([name, value]) => (value === null ? replaced.filter((o) => o.name === name).map((o) => o.label) : []));
+    const removed = changes.flatMap(([name, value]) =>
+      value === null ? replaced.filter((o) => o.name === name).map((o) => o.label) : [],
+    );
     used.value = { preset, removed };
     deleted.value = null;
     setAll(changes);
@@ -89,12 +101,17 @@ export function Presets() {
             <button type="button" class="chip" aria-pressed={!pending(p).length} onClick={() => apply(p)}>
               {p.name}
             </button>
-            {!builtin.includes(p) && <IconButton icon="close" label={`Delete the preset ${p.name}`} onClick={() => remove(p)} />}
+            {!builtin.includes(p) && (
+              <IconButton icon="close" label={`Delete the preset ${p.name}`} onClick={() => remove(p)} />
+            )}
           </li>
         ))}
       </ul>
       <small role="status">
-        {u && u.removed.length > 0 && !pending(u.preset).length && `${u.preset.name} removed: ${u.removed.join(", ")}. Undo in the text brings them back.`}
+        {u &&
+          u.removed.length > 0 &&
+          !pending(u.preset).length &&
+          `${u.preset.name} removed: ${u.removed.join(", ")}. Undo in the text brings them back.`}
       </small>
       {deleted.value && (
         <Notice kind="info">
@@ -137,9 +154,20 @@ function NameForm({ onSave, onCancel }: { onSave: (name: string) => void; onCanc
       onKeyDown={(e) => e.key === "Escape" && onCancel()}
     >
       <label for="preset-name">Name of the preset</label>
-      <input ref={field} id="preset-name" required maxLength={40} aria-invalid={!!fixed} aria-describedby="preset-hint" value={name.value} onInput={(e) => (name.value = e.currentTarget.value)} />
+      <input
+        ref={field}
+        id="preset-name"
+        required
+        maxLength={40}
+        aria-invalid={!!fixed}
+        aria-describedby="preset-hint"
+        value={name.value}
+        onInput={(e) => (name.value = e.currentTarget.value)}
+      />
       <small id="preset-hint" class={fixed ? "problem" : ""}>
-        {fixed ? `${taken.name} is built in. Choose another name.` : "It holds the theme and the options of page, contents and file, as they are now."}
+        {fixed
+          ? `${taken.name} is built in. Choose another name.`
+          : "It holds the theme and the options of page, contents and file, as they are now."}
       </small>
       <div class="row">
         <button type="submit" class="quiet strong">

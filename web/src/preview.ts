@@ -5,7 +5,8 @@ import { PageMap, takeLines } from "./pagemap";
 /** parseHTML reads HTML into a document that runs and fetches nothing. The parser is
  * the preview frame's: under its policy styles are read, and nothing else. */
 export function parseHTML(html: string): Document {
-  const frame = document.querySelector<HTMLIFrameElement>("iframe.sheet")?.contentWindow as (Window & typeof globalThis) | null | undefined;
+  const frame = document.querySelector<HTMLIFrameElement>("iframe.sheet")?.contentWindow as
+    (Window & typeof globalThis) | null | undefined;
   if (!frame) throw new Error("The preview has not loaded yet.");
   return new frame.DOMParser().parseFromString(html, "text/html");
 }
@@ -16,7 +17,9 @@ export function parseHTML(html: string): Document {
 function sheetStyle(page: Document): string {
   const css = [...page.querySelectorAll("style")].map((s) => s.textContent).join("\n");
   const size = /@page\s*\{[^}]*?size:\s*([\d.]+[a-z]+)\s+([\d.]+[a-z]+)/.exec(css);
-  const margin = /@page\s*\{[^}]*?margin:\s*([\d.]+[a-z]*)\s+([\d.]+[a-z]*)\s+([\d.]+[a-z]*)\s+([\d.]+[a-z]*)/.exec(css);
+  const margin = /@page\s*\{[^}]*?margin:\s*([\d.]+[a-z]*)\s+([\d.]+[a-z]*)\s+([\d.]+[a-z]*)\s+([\d.]+[a-z]*)/.exec(
+    css,
+  );
   const paper = /@page\s*\{\s*background:\s*([^;@}]+)/.exec(css)?.[1] ?? "#fff";
   const cover = /@page cover\s*\{[^@}]*?background:\s*([^;@}]+)/.exec(css)?.[1] ?? paper;
   const [width, height] = size ? [size[1], size[2]] : ["210mm", "297mm"];
@@ -95,7 +98,16 @@ export class Preview {
     const to = page.querySelector("main");
     const from = doc.querySelector("main");
     const others = (root: HTMLElement) => [...root.children].filter((c) => c.tagName !== "MAIN");
-    if (!to || !from || others(doc.body).map((c) => c.outerHTML).join() !== others(page.body).map((c) => c.outerHTML).join()) {
+    if (
+      !to ||
+      !from ||
+      others(doc.body)
+        .map((c) => c.outerHTML)
+        .join() !==
+        others(page.body)
+          .map((c) => c.outerHTML)
+          .join()
+    ) {
       doc.body.replaceChildren(...[...page.body.childNodes].map((n) => doc.adoptNode(n)));
       return;
     }
@@ -151,7 +163,8 @@ export class Preview {
     const doc = this.frame.contentDocument;
     if (!doc?.body) return;
     const studio = getComputedStyle(document.documentElement);
-    for (const name of ["--desk", "--accent"]) doc.documentElement.style.setProperty(name, studio.getPropertyValue(name));
+    for (const name of ["--desk", "--accent"])
+      doc.documentElement.style.setProperty(name, studio.getPropertyValue(name));
     doc.documentElement.style.setProperty("--zoom", "1");
     const wide = doc.body.offsetWidth + 48;
     doc.documentElement.style.setProperty("--zoom", String(Math.min(1.1, this.frame.clientWidth / wide)));
@@ -186,7 +199,8 @@ function patch(from: Element, to: Element, doc: Document): void {
   let start = 0;
   while (start < a.length && start < b.length && a[start]!.isEqualNode(b[start]!)) start++;
   let end = 0;
-  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end]!.isEqualNode(b[b.length - 1 - end]!)) end++;
+  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end]!.isEqualNode(b[b.length - 1 - end]!))
+    end++;
   const anchor = a[a.length - end] ?? null;
   for (const n of a.slice(start, a.length - end)) n.remove();
   for (const n of b.slice(start, b.length - end)) from.insertBefore(doc.adoptNode(n), anchor);

@@ -38,7 +38,12 @@ export class Receiver {
     }
     const html = data.getData("text/html");
     // Code editors copy highlighted HTML; use its plain text instead.
-    if (!html || !/<(h\d|p|ul|ol|table|a|strong|b|em|i|blockquote|img|pre)[\s>]/i.test(html) || data.types.includes("vscode-editor-data")) return false;
+    if (
+      !html ||
+      !/<(h\d|p|ul|ol|table|a|strong|b|em|i|blockquote|img|pre)[\s>]/i.test(html) ||
+      data.types.includes("vscode-editor-data")
+    )
+      return false;
     const plain = data.getData("text/plain");
     const put = (text: string) => this.editor() && insert(this.editor()!, text, at);
     import("./clipboard").then(
@@ -54,7 +59,9 @@ export class Receiver {
     input.type = "file";
     input.multiple = true;
     input.webkitdirectory = what === "folder";
-    input.accept = { files: ".md,.markdown,.txt,.html,.zip,.bib,.csl,text/*,image/*", pictures: "image/*", folder: "" }[what];
+    input.accept = { files: ".md,.markdown,.txt,.html,.zip,.bib,.csl,text/*,image/*", pictures: "image/*", folder: "" }[
+      what
+    ];
     input.onchange = () => {
       const files = [...(input.files ?? [])];
       if (what !== "folder") void this.files(files);
@@ -103,13 +110,18 @@ export class Receiver {
   /** texts makes each text a new document with the pictures that it names. It removes
    * these pictures from received. */
   private async texts(received: Intake, problems: string[]): Promise<void> {
-    const documents = received.documents.map((d) => ({ ...d, assets: received.pictures.filter((f) => d.text.includes(f.name)).map((file) => ({ name: file.name, file })) }));
+    const documents = received.documents.map((d) => ({
+      ...d,
+      assets: received.pictures.filter((f) => d.text.includes(f.name)).map((file) => ({ name: file.name, file })),
+    }));
     try {
       await openAll(documents);
       const used = new Set<Blob>(documents.flatMap((d) => d.assets.map((a) => a.file)));
       received.pictures = received.pictures.filter((f) => !used.has(f));
     } catch (e) {
-      problems.unshift(`${documents.length === 1 ? documents[0]!.name : `${documents.length} files`} could not be opened: ${isFull(e) ? "the browser has no space left. Delete documents or free disk space, and drop them again." : errorText(e)}`);
+      problems.unshift(
+        `${documents.length === 1 ? documents[0]!.name : `${documents.length} files`} could not be opened: ${isFull(e) ? "the browser has no space left. Delete documents or free disk space, and drop them again." : errorText(e)}`,
+      );
     }
   }
 }
@@ -118,7 +130,10 @@ export class Receiver {
 export async function openAll(documents: Opened): Promise<void> {
   const before = { id: open.value.id, title: title.value };
   const ids = await create(documents);
-  const what = ids.length === 1 ? `${documents[0]!.name} is open as a document of its own.` : `${ids.length} files are open as documents of their own.`;
+  const what =
+    ids.length === 1
+      ? `${documents[0]!.name} is open as a document of its own.`
+      : `${ids.length} files are open as documents of their own.`;
   opened.value = { says: `${what} ${before.title} is kept under Documents.`, ids, undo: () => remove(ids, before.id) };
 }
 

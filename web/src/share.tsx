@@ -50,7 +50,11 @@ export function ShareDialog({ job, onClose }: { job: Job; onClose: () => void })
       >
         <div class="field">
           <label for="lifetime">The link works for</label>
-          <select id="lifetime" value={lifetime.value} onChange={(e) => (lifetime.value = Number(e.currentTarget.value))}>
+          <select
+            id="lifetime"
+            value={lifetime.value}
+            onChange={(e) => (lifetime.value = Number(e.currentTarget.value))}
+          >
             {lifetimes.map(([seconds, label]) => (
               <option key={seconds} value={seconds}>
                 {label}

@@ -56,7 +56,15 @@ export function KeyButton({ onSignIn }: { onSignIn: () => void }) {
 }
 
 /** TabList shows the tabs of the bar; the arrow keys move between them. */
-export function TabList<T extends string>({ tabs, open, onChoose }: { tabs: { id: T; label: string; badge?: number }[]; open: T; onChoose: (id: T) => void }) {
+export function TabList<T extends string>({
+  tabs,
+  open,
+  onChoose,
+}: {
+  tabs: { id: T; label: string; badge?: number }[];
+  open: T;
+  onChoose: (id: T) => void;
+}) {
   const list = useRef<HTMLDivElement>(null);
   const arrows = (e: KeyboardEvent) => {
     const step = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
@@ -106,9 +114,21 @@ export function SignIn({ probe, onClose, onDone }: { probe: string; onClose: () 
         <p class="hint">This server requires an API key. The browser keeps it until you close this tab.</p>
         <div class="field">
           <label for="key">API key</label>
-          <input id="key" type="password" autocomplete="current-password" required autofocus value={value.value} onInput={(e) => (value.value = e.currentTarget.value)} />
+          <input
+            id="key"
+            type="password"
+            autocomplete="current-password"
+            required
+            autofocus
+            value={value.value}
+            onInput={(e) => (value.value = e.currentTarget.value)}
+          />
         </div>
-        {problem.value && <p class="problem" role="alert">{problem.value}</p>}
+        {problem.value && (
+          <p class="problem" role="alert">
+            {problem.value}
+          </p>
+        )}
         <button class="primary" type="submit">
           Sign in
         </button>

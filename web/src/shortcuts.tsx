@@ -41,7 +41,9 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
         <Keys title="Editing" list={edits} />
         <Keys title="Studio" list={others} />
       </div>
-      <p class="hint">Outside a text field, ? opens this list as well. In the toolbar, the arrow keys move between buttons.</p>
+      <p class="hint">
+        Outside a text field, ? opens this list as well. In the toolbar, the arrow keys move between buttons.
+      </p>
     </Dialog>
   );
 }

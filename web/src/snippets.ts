@@ -55,7 +55,8 @@ function literal(v: unknown, indent = ""): string {
   if (typeof v === "boolean") return v ? "True" : "False";
   if (typeof v !== "object") return JSON.stringify(v);
   const deeper = indent + "    ";
-  if (Array.isArray(v)) return v.length ? `[\n${v.map((x) => deeper + literal(x, deeper)).join(",\n")},\n${indent}]` : "[]";
+  if (Array.isArray(v))
+    return v.length ? `[\n${v.map((x) => deeper + literal(x, deeper)).join(",\n")},\n${indent}]` : "[]";
   const rows = Object.entries(v).map(([k, x]) => `${deeper}${JSON.stringify(k)}: ${literal(x, deeper)}`);
   return rows.length ? `{\n${rows.join(",\n")},\n${indent}}` : "{}";
 }
@@ -70,9 +71,18 @@ function python(s: Sample, keyed: boolean, origin: string): string {
   if (s.json !== undefined) args.push(`json=${literal(s.json, "    ")}`);
   else if (s.file) args.push(`data=open(${JSON.stringify(s.file)}, "rb")`);
   if (s.fields) args.push(`data=${literal(s.fields, "    ")}`);
-  if (s.files?.length) args.push(`files=[${s.files.map((f) => `(${JSON.stringify(f.field)}, open(${JSON.stringify(f.name)}, "rb"))`).join(", ")}]`);
+  if (s.files?.length)
+    args.push(
+      `files=[${s.files.map((f) => `(${JSON.stringify(f.field)}, open(${JSON.stringify(f.name)}, "rb"))`).join(", ")}]`,
+    );
   if (s.stream) args.push("stream=True");
-  const lines = [...(keyed ? ["import os"] : []), "import requests", "", `response = requests.post(\n    ${args.join(",\n    ")},\n)`, "response.raise_for_status()"];
+  const lines = [
+    ...(keyed ? ["import os"] : []),
+    "import requests",
+    "",
+    `response = requests.post(\n    ${args.join(",\n    ")},\n)`,
+    "response.raise_for_status()",
+  ];
   if (s.output) lines.push(`open(${JSON.stringify(s.output)}, "wb").write(response.content)`);
   else if (s.stream) lines.push(`for line in response.iter_lines(decode_unicode=True):\n    print(line)`);
   else lines.push("print(response.json())");
@@ -85,9 +95,12 @@ function javascript(s: Sample, keyed: boolean, origin: string): string {
   if (fs.length) lines.push(`import { ${fs.join(", ")} } from "node:fs/promises";`, "");
   if (s.fields || s.files) {
     lines.push("const form = new FormData();");
-    for (const [name, value] of Object.entries(s.fields ?? {})) lines.push(`form.set(${JSON.stringify(name)}, ${JSON.stringify(value)});`);
+    for (const [name, value] of Object.entries(s.fields ?? {}))
+      lines.push(`form.set(${JSON.stringify(name)}, ${JSON.stringify(value)});`);
     for (const f of s.files ?? [])
-      lines.push(`form.append(${JSON.stringify(f.field)}, new Blob([await readFile(${JSON.stringify(f.name)})]), ${JSON.stringify(f.name)});`);
+      lines.push(
+        `form.append(${JSON.stringify(f.field)}, new Blob([await readFile(${JSON.stringify(f.name)})]), ${JSON.stringify(f.name)});`,
+      );
   }
   const headers = headersOf(s).map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`);
   if (keyed) headers.push(`"X-API-Key": process.env.PRESSWORK_KEY`);
@@ -98,7 +111,10 @@ function javascript(s: Sample, keyed: boolean, origin: string): string {
   else lines.push("  body: form,");
   lines.push("});", "if (!response.ok) throw new Error(await response.text());");
   if (s.output) lines.push(`await writeFile(${JSON.stringify(s.output)}, Buffer.from(await response.arrayBuffer()));`);
-  else if (s.stream) lines.push("for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) process.stdout.write(chunk);");
+  else if (s.stream)
+    lines.push(
+      "for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) process.stdout.write(chunk);",
+    );
   else lines.push("console.log(await response.json());");
   return lines.join("\n");
 }
@@ -118,10 +134,20 @@ function golang(s: Sample, keyed: boolean, origin: string): string {
   } else {
     imports.add("bytes").add("mime/multipart");
     body.push("var form bytes.Buffer", "w := multipart.NewWriter(&form)");
-    for (const [name, value] of Object.entries(s.fields ?? {})) body.push(`w.WriteField(${JSON.stringify(name)}, ${JSON.stringify(value)})`);
+    for (const [name, value] of Object.entries(s.fields ?? {}))
+      body.push(`w.WriteField(${JSON.stringify(name)}, ${JSON.stringify(value)})`);
     if (s.files?.length) {
-      body.push(`for _, f := range [][2]string{${s.files.map((f) => `{${JSON.stringify(f.field)}, ${JSON.stringify(f.name)}}`).join(", ")}} {`);
-      body.push("\tdata, err := os.ReadFile(f[1])", ...check.map((l) => "\t" + l), "\tpart, err := w.CreateFormFile(f[0], f[1])", ...check.map((l) => "\t" + l), "\tpart.Write(data)", "}");
+      body.push(
+        `for _, f := range [][2]string{${s.files.map((f) => `{${JSON.stringify(f.field)}, ${JSON.stringify(f.name)}}`).join(", ")}} {`,
+      );
+      body.push(
+        "\tdata, err := os.ReadFile(f[1])",
+        ...check.map((l) => "\t" + l),
+        "\tpart, err := w.CreateFormFile(f[0], f[1])",
+        ...check.map((l) => "\t" + l),
+        "\tpart.Write(data)",
+        "}",
+      );
     }
     body.push("w.Close()");
     reader = "&form";
@@ -129,14 +155,31 @@ function golang(s: Sample, keyed: boolean, origin: string): string {
   }
   body.push(`req, err := http.NewRequest("POST", ${JSON.stringify(origin + s.path)}, ${reader})`, ...check);
   if (type) body.push(`req.Header.Set("Content-Type", ${type})`);
-  for (const [name, value] of headersOf(s)) body.push(`req.Header.Set(${JSON.stringify(name)}, ${JSON.stringify(value)})`);
+  for (const [name, value] of headersOf(s))
+    body.push(`req.Header.Set(${JSON.stringify(name)}, ${JSON.stringify(value)})`);
   if (keyed) body.push(`req.Header.Set("X-API-Key", os.Getenv("PRESSWORK_KEY"))`);
   body.push("res, err := http.DefaultClient.Do(req)", ...check, "defer res.Body.Close()");
   body.push("if res.StatusCode >= 400 {", "\tio.Copy(os.Stderr, res.Body)", "\tlog.Fatal(res.Status)", "}");
-  if (s.output) body.push(`out, err := os.Create(${JSON.stringify(s.output)})`, ...check, "defer out.Close()", "io.Copy(out, res.Body)");
+  if (s.output)
+    body.push(
+      `out, err := os.Create(${JSON.stringify(s.output)})`,
+      ...check,
+      "defer out.Close()",
+      "io.Copy(out, res.Body)",
+    );
   else body.push("io.Copy(os.Stdout, res.Body)");
-  const list = [...imports].sort().map((i) => `\t"${i}"`).join("\n");
-  return `package main\n\nimport (\n${list}\n)\n\nfunc main() {\n${body.map((l) => l.split("\n").map((x, i) => (i ? x : "\t" + x)).join("\n")).join("\n")}\n}`;
+  const list = [...imports]
+    .sort()
+    .map((i) => `\t"${i}"`)
+    .join("\n");
+  return `package main\n\nimport (\n${list}\n)\n\nfunc main() {\n${body
+    .map((l) =>
+      l
+        .split("\n")
+        .map((x, i) => (i ? x : "\t" + x))
+        .join("\n"),
+    )
+    .join("\n")}\n}`;
 }
 
 const check = ["if err != nil {", "\tlog.Fatal(err)", "}"];

@@ -3,7 +3,6 @@
 // the replaced texts are kept, see versionpolicy.ts.
 import { crowded, due, type Kept } from "./versionpolicy";
 
-
 /** Entry describes a document without its text. name is "" until a user names it. */
 export interface Entry {
   id: string;
@@ -38,7 +37,15 @@ export class ChangedElsewhere extends Error {}
 
 /** stores are the object stores, each with the field that is its key, or null. The key of
  * a version is the document's id, the time of the text, and its length. */
-const stores = { documents: "id", contents: null, assets: null, presets: "name", versions: null, chats: "id", talks: null };
+const stores = {
+  documents: "id",
+  contents: null,
+  assets: null,
+  presets: "name",
+  versions: null,
+  chats: "id",
+  talks: null,
+};
 
 let opened: Promise<IDBDatabase> | null = null;
 
@@ -47,7 +54,8 @@ function database(): Promise<IDBDatabase> {
     const request = indexedDB.open("presswork", 4);
     request.onupgradeneeded = () => {
       const there = request.result.objectStoreNames;
-      for (const [name, keyPath] of Object.entries(stores)) if (!there.contains(name)) request.result.createObjectStore(name, { keyPath });
+      for (const [name, keyPath] of Object.entries(stores))
+        if (!there.contains(name)) request.result.createObjectStore(name, { keyPath });
     };
     request.onsuccess = () => {
       // A tab with a newer studio may upgrade the database.
@@ -84,7 +92,9 @@ export async function transact<T>(mode: IDBTransactionMode, work: (s: Stores) =>
   });
   ended.catch(() => {}); // it is awaited below unless the work fails first
   try {
-    const value = await work(Object.fromEntries(Object.keys(stores).map((name) => [name, t.objectStore(name)])) as Stores);
+    const value = await work(
+      Object.fromEntries(Object.keys(stores).map((name) => [name, t.objectStore(name)])) as Stores,
+    );
     await ended;
     return value;
   } catch (e) {
@@ -118,7 +128,11 @@ export function read(id: string): Promise<{ entry: Entry; contents: Contents; as
   return transact("readonly", async (s) => {
     const entry = await result<Entry | undefined>(s.documents.get(id));
     if (!entry || entry.deleted) return null;
-    return { entry, contents: await result<Contents>(s.contents.get(id)), assets: await result<Asset[]>(s.assets.getAll(filesOf(id))) };
+    return {
+      entry,
+      contents: await result<Contents>(s.contents.get(id)),
+      assets: await result<Asset[]>(s.assets.getAll(filesOf(id))),
+    };
   });
 }
 
@@ -151,7 +165,8 @@ export function write(id: string, version: number, title: string, contents: Cont
     const entry = await result<Entry | undefined>(s.documents.get(id));
     if (!entry || entry.deleted || entry.version !== version) throw new ChangedElsewhere();
     const before = await result<Contents>(s.contents.get(id));
-    if (due(await versionsOf(s, id), entry.changed, before.text, contents.text)) await keepText(s, id, entry.changed, before);
+    if (due(await versionsOf(s, id), entry.changed, before.text, contents.text))
+      await keepText(s, id, entry.changed, before);
     await result(s.contents.put(contents, id));
     await result(s.documents.put({ ...entry, title, changed: Date.now(), version: version + 1 }));
     return version + 1;
@@ -228,7 +243,8 @@ export async function thin(most: number): Promise<void> {
   await transact("readwrite", async (s) => {
     for (const e of await result<Entry[]>(s.documents.getAll())) {
       const kept = await versionsOf(s, e.id);
-      for (const v of kept.slice(0, Math.max(0, kept.length - most))) await result(s.versions.delete([e.id, v.at, v.size]));
+      for (const v of kept.slice(0, Math.max(0, kept.length - most)))
+        await result(s.versions.delete([e.id, v.at, v.size]));
     }
   });
 }

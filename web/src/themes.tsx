@@ -88,7 +88,8 @@ export function ThemePicker({ onGallery }: { onGallery: () => void }) {
         {a && (
           <div class="advice">
             <p>
-              <b>{label(a.recommendation.primary)}</b> suits this {a.document_type === "other" ? "text" : a.document_type.replaceAll("_", " ")}
+              <b>{label(a.recommendation.primary)}</b> suits this{" "}
+              {a.document_type === "other" ? "text" : a.document_type.replaceAll("_", " ")}
               {a.emotional_tone !== "neutral" && <>, {a.emotional_tone} in tone</>}, {a.reading_minutes} min to read.
             </p>
             <ul>

@@ -63,7 +63,12 @@ function HeadingChoice({ editor }: { editor: () => EditorView }) {
     level.value = Math.min(4, headingAt(line ?? ""));
   });
   return (
-    <select class="heading-choice" aria-label="Style of the line" value={level.value} onChange={(e) => heading(Number(e.currentTarget.value))(editor())}>
+    <select
+      class="heading-choice"
+      aria-label="Style of the line"
+      value={level.value}
+      onChange={(e) => heading(Number(e.currentTarget.value))(editor())}
+    >
       <option value={0}>Text</option>
       {[1, 2, 3, 4].map((n) => (
         <option key={n} value={n}>
@@ -96,7 +101,17 @@ const count = (doc: string) => (doc.match(/[\p{L}\p{N}]+/gu) ?? []).length;
 type Panel = ComponentType<{ onClose: () => void }>;
 
 /** Tools are the toolbars of the text. */
-export function Tools({ editor, receiver, outline, onOutline }: { editor: () => EditorView; receiver: Receiver; outline: boolean; onOutline: () => void }) {
+export function Tools({
+  editor,
+  receiver,
+  outline,
+  onOutline,
+}: {
+  editor: () => EditorView;
+  receiver: Receiver;
+  outline: boolean;
+  onOutline: () => void;
+}) {
   const panel = useSignal<{ load: () => Promise<Panel> } | null>(null);
   const show = (load: () => Promise<Panel>) => (panel.value = { load });
   const shortcuts = () => show(() => import("./late").then((m) => m.Shortcuts));
@@ -116,7 +131,12 @@ export function Tools({ editor, receiver, outline, onOutline }: { editor: () => 
     <>
       <Toolbar label="Document" kind="">
         <DocumentButton />
-        <IconButton icon="versions" label="Versions" aria-haspopup="dialog" onClick={() => show(() => import("./versions").then((m) => m.Versions))} />
+        <IconButton
+          icon="versions"
+          label="Versions"
+          aria-haspopup="dialog"
+          onClick={() => show(() => import("./versions").then((m) => m.Versions))}
+        />
         <span class="divider" />
         <IconButton icon="open" label="Open a file or an archive" onClick={() => receiver.pick("files")} />
         <IconButton icon="folder" label="Open a folder" onClick={() => receiver.pick("folder")} />

@@ -24,12 +24,19 @@ function Transcript({ id }: { id: string }) {
         (e: unknown) => (problem.value = errorText(e)),
       );
   }, [id, status]);
-  if (problem.value) return <p class="empty" role="alert">{problem.value}</p>;
+  if (problem.value)
+    return (
+      <p class="empty" role="alert">
+        {problem.value}
+      </p>
+    );
   if (said.value === null) return <p class="empty">{status === "completed" ? "…" : "The transcript appears here."}</p>;
   return (
     <div class="transcript">
       <CopyButton text={() => said.value ?? ""} />
-      <pre tabIndex={0} aria-label="Transcript">{said.value}</pre>
+      <pre tabIndex={0} aria-label="Transcript">
+        {said.value}
+      </pre>
     </div>
   );
 }
@@ -79,7 +86,11 @@ export function Transcribe() {
         for (const t of stream.getTracks()) t.stop();
         recorder.value = null;
         const type = r.mimeType.split(";")[0]!;
-        recording.value = new File(parts, "recording." + (type.includes("mp4") ? "m4a" : type.includes("ogg") ? "ogg" : "webm"), { type });
+        recording.value = new File(
+          parts,
+          "recording." + (type.includes("mp4") ? "m4a" : type.includes("ogg") ? "ogg" : "webm"),
+          { type },
+        );
       };
       r.start();
       recorder.value = r;
@@ -100,8 +111,19 @@ export function Transcribe() {
     form.set("file", file, file.name);
     const path = `/v1/audio/${english.value ? "translations" : "transcriptions"}`;
     try {
-      const accepted = await (await request(path, { method: "POST", headers: { Prefer: "respond-async" }, body: form })).json();
-      shown.value = add(accepted as Parameters<typeof add>[0], { kind: "transcription", title: file.name, sample: { path, fields, files: [{ field: "file", name: file.name }], output: "transcript." + (format.value === "text" ? "txt" : format.value) } });
+      const accepted = await (
+        await request(path, { method: "POST", headers: { Prefer: "respond-async" }, body: form })
+      ).json();
+      shown.value = add(accepted as Parameters<typeof add>[0], {
+        kind: "transcription",
+        title: file.name,
+        sample: {
+          path,
+          fields,
+          files: [{ field: "file", name: file.name }],
+          output: "transcript." + (format.value === "text" ? "txt" : format.value),
+        },
+      });
     } catch (err) {
       problem.value = errorText(err);
     } finally {
@@ -110,10 +132,18 @@ export function Transcribe() {
   };
   const list = able("transcription").filter((m) => m.capabilities);
   return (
-    <div class="export" onDragOver={(e) => e.preventDefault()} onDrop={(e) => (e.preventDefault(), (recording.value = e.dataTransfer?.files[0] ?? recording.value))}>
+    <div
+      class="export"
+      onDragOver={(e) => e.preventDefault()}
+      onDrop={(e) => (e.preventDefault(), (recording.value = e.dataTransfer?.files[0] ?? recording.value))}
+    >
       <form class="side" onSubmit={submit}>
         <h2>Transcribe audio</h2>
-        {models.value && !list.length && <p class="hint">No transcription model. Add one with the capability “transcription” to models.yaml (see docs/inference.md).</p>}
+        {models.value && !list.length && (
+          <p class="hint">
+            No transcription model. Add one with the capability “transcription” to models.yaml (see docs/inference.md).
+          </p>
+        )}
         <div class="field">
           <label for="voice-model">Model</label>
           <select id="voice-model" value={model.value} onChange={(e) => (model.value = e.currentTarget.value)}>
@@ -130,7 +160,15 @@ export function Transcribe() {
             <Icon name={recorder.value ? "stop" : "mic"} /> {recorder.value ? "Stop" : "Record"}
           </button>
         </div>
-        <input ref={picker} id="recording" type="file" hidden accept="audio/*,video/mp4,video/webm" aria-label="Recording" onChange={(e) => (recording.value = e.currentTarget.files?.[0] ?? null)} />
+        <input
+          ref={picker}
+          id="recording"
+          type="file"
+          hidden
+          accept="audio/*,video/mp4,video/webm"
+          aria-label="Recording"
+          onChange={(e) => (recording.value = e.currentTarget.files?.[0] ?? null)}
+        />
         {recording.value && (
           <div class="field">
             <span class="label">
@@ -151,11 +189,22 @@ export function Transcribe() {
           </div>
           <div class="field">
             <label for="voice-language">Language</label>
-            <input id="voice-language" placeholder="auto-detect" value={language.value} disabled={english.value} onInput={(e) => (language.value = e.currentTarget.value)} />
+            <input
+              id="voice-language"
+              placeholder="auto-detect"
+              value={language.value}
+              disabled={english.value}
+              onInput={(e) => (language.value = e.currentTarget.value)}
+            />
           </div>
         </div>
         <label class="switch">
-          <input type="checkbox" role="switch" checked={english.value} onChange={(e) => (english.value = e.currentTarget.checked)} />
+          <input
+            type="checkbox"
+            role="switch"
+            checked={english.value}
+            onChange={(e) => (english.value = e.currentTarget.checked)}
+          />
           <span>Translate to English</span>
         </label>
         {problem.value && (
@@ -169,7 +218,11 @@ export function Transcribe() {
         {shown.value && <JobView id={shown.value} />}
       </form>
       <section class="result" aria-label="Transcript">
-        {shown.value ? <Transcript id={shown.value} /> : <p class="empty">Choose a recording, drop it here, or record one.</p>}
+        {shown.value ? (
+          <Transcript id={shown.value} />
+        ) : (
+          <p class="empty">Choose a recording, drop it here, or record one.</p>
+        )}
       </section>
     </div>
   );

@@ -17,13 +17,18 @@ export class Refused extends Error {}
  * Errors: Refused. */
 export async function unzip(archive: File): Promise<{ folder: Folder; leftOut: string[] }> {
   const { name } = archive;
-  if (archive.size > maxArchive) throw new Refused(`${name} has ${bytes(archive.size)}; archives up to ${bytes(maxArchive)} can be opened. Unpack it and drop its folder.`);
+  if (archive.size > maxArchive)
+    throw new Refused(
+      `${name} has ${bytes(archive.size)}; archives up to ${bytes(maxArchive)} can be opened. Unpack it and drop its folder.`,
+    );
   const folder: Folder = { name, files: [] };
   const leftOut: string[] = [];
+  const paths = new Set<string>();
   let [seen, total, read] = [0, 0, 0];
   let problem: Refused | null = null;
   const stream = new Unzip((file) => {
-    if (++seen > maxFiles) problem = new Refused(`${name} has more than ${maxFiles} files. Unpack it and drop a part of it.`);
+    if (++seen > maxFiles)
+      problem = new Refused(`${name} has more than ${maxFiles} files. Unpack it and drop a part of it.`);
     if (problem || file.name.endsWith("/")) return;
     const path = file.name.replaceAll("\\", "/");
     if (/(^|\/)(\.[^./]|__MACOSX\/)/.test(path)) return;
@@ -31,6 +36,11 @@ export async function unzip(archive: File): Promise<{ folder: Folder; leftOut: s
       leftOut.push(`${path.replace(/[\0-\x1f]/g, "?").slice(0, 100)}: the name leads out of the archive`);
       return;
     }
+    if (paths.has(path)) {
+      leftOut.push(`${path}: the archive has an earlier file of this name`);
+      return;
+    }
+    paths.add(path);
     const began = read - step; // the file begins in the part that was read last
     const parts: Uint8Array<ArrayBuffer>[] = [];
     let size = 0;
@@ -42,8 +52,12 @@ export async function unzip(archive: File): Promise<{ folder: Folder; leftOut: s
       }
       size += part.length;
       total += part.length;
-      if (total > maxContents) problem = new Refused(`${name} was not opened: it expands to more than ${bytes(maxContents)}.`);
-      else if (size > 1e6 && size > maxRatio * (read - began)) problem = new Refused(`${name} was not opened: ${path} expands to more than ${maxRatio} times its size, as a zip bomb does.`);
+      if (total > maxContents)
+        problem = new Refused(`${name} was not opened: it expands to more than ${bytes(maxContents)}.`);
+      else if (size > 1e6 && size > maxRatio * (read - began))
+        problem = new Refused(
+          `${name} was not opened: ${path} expands to more than ${maxRatio} times its size, as a zip bomb does.`,
+        );
       else {
         parts.push(part.slice());
         if (final) folder.files.push({ path, file: new File(parts, path.split("/").pop()!, { type: typeOf(path) }) });
@@ -80,6 +94,15 @@ function rooted(folder: Folder): Folder {
 
 function typeOf(path: string): string {
   const ext = path.split(".").pop()!.toLowerCase();
-  const types: Record<string, string> = { png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp", avif: "image/avif", svg: "image/svg+xml", bmp: "image/bmp" };
+  const types: Record<string, string> = {
+    png: "image/png",
+    jpg: "image/jpeg",
+    jpeg: "image/jpeg",
+    gif: "image/gif",
+    webp: "image/webp",
+    avif: "image/avif",
+    svg: "image/svg+xml",
+    bmp: "image/bmp",
+  };
   return types[ext] ?? "";
 }

@@ -50,13 +50,23 @@ export function Versions({ onClose }: { onClose: () => void }) {
     const before = text.peek();
     const { v, contents } = chosen.value!;
     await goBack(contents);
-    opened.value = { says: `The version of ${day(v.at)}, ${clock.format(v.at)} is restored.`, ids: [id], undo: async () => replace(before) };
+    opened.value = {
+      says: `The version of ${day(v.at)}, ${clock.format(v.at)} is restored.`,
+      ids: [id],
+      undo: async () => replace(before),
+    };
     onClose();
   };
   const copy = async () => {
     const entry = list.value.find((e) => e.id === id);
     const { v, contents } = chosen.value!;
-    await create([{ name: `${entry ? name(entry) : "Document"} (${day(v.at)} ${clock.format(v.at)})`, text: contents.text, assets: assets.value }]);
+    await create([
+      {
+        name: `${entry ? name(entry) : "Document"} (${day(v.at)} ${clock.format(v.at)})`,
+        text: contents.text,
+        assets: assets.value,
+      },
+    ]);
     onClose();
   };
   const missing = chosen.value ? missingFiles(chosen.value.contents.text) : [];
@@ -64,7 +74,10 @@ export function Versions({ onClose }: { onClose: () => void }) {
     <Dialog title="Versions" onClose={onClose} wide>
       {problem.value && <Notice kind="error">{problem.value}</Notice>}
       {kept.value?.length === 0 && (
-        <p class="hint">No versions yet. While you write, the studio keeps one every two minutes, after a pause, and before a large part of the text is removed.</p>
+        <p class="hint">
+          No versions yet. While you write, the studio keeps one every two minutes, after a pause, and before a large
+          part of the text is removed.
+        </p>
       )}
       {!!kept.value?.length && (
         <div class="versions">
@@ -80,7 +93,9 @@ export function Versions({ onClose }: { onClose: () => void }) {
           </ul>
           <div class="difference">
             {chosen.value && <Difference key={chosen.value.v.at} from={chosen.value.contents.text} to={text.peek()} />}
-            {missing.length > 0 && <Notice kind="info">{`This version names files that the document no longer has: ${missing.join(", ")}.`}</Notice>}
+            {missing.length > 0 && (
+              <Notice kind="info">{`This version names files that the document no longer has: ${missing.join(", ")}.`}</Notice>
+            )}
             <div class="choices">
               <button type="button" class="primary" disabled={!chosen.value} onClick={() => act(restore)}>
                 Restore this version
@@ -97,16 +112,22 @@ export function Versions({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** change says how much longer or shorter the current text is. */
+/** change says how much longer or shorter a version of size characters is than the current text. */
 function change(size: number): string {
   const more = text.value.length - size;
-  return more === 0 ? "same length" : `${Math.abs(more).toLocaleString("en")} characters ${more > 0 ? "shorter" : "longer"}`;
+  return more === 0
+    ? "same length"
+    : `${Math.abs(more).toLocaleString("en")} characters ${more > 0 ? "shorter" : "longer"}`;
 }
 
 /** missingFiles returns the pictures that a text names and the document does not have. */
 function missingFiles(doc: string): string[] {
-  const named = [...doc.matchAll(/!\[[^\]]*\]\(<?([^)>\s]+)/g)].map((m) => m[1]!).filter((t) => !/^([a-z]+:|\/|#)/i.test(t));
-  return [...new Set(named)].filter((t) => !assets.value.some((a) => t.endsWith(a.name) || t.endsWith(encodeURI(a.name)))).slice(0, 5);
+  const named = [...doc.matchAll(/!\[[^\]]*\]\(<?([^)>\s]+)/g)]
+    .map((m) => m[1]!)
+    .filter((t) => !/^([a-z]+:|\/|#)/i.test(t));
+  return [...new Set(named)]
+    .filter((t) => !assets.value.some((a) => t.endsWith(a.name) || t.endsWith(encodeURI(a.name))))
+    .slice(0, 5);
 }
 
 /** Difference shows what has changed between two texts. */
@@ -154,7 +175,12 @@ const look = EditorView.theme({
   ".cm-changedLine, .cm-insertedLine": { backgroundColor: "var(--good-tint) !important" },
   ".cm-changedText": { background: "none !important", borderBottom: "2px solid var(--good)" },
   ".cm-insertedLine, .cm-changedLine ins": { textDecoration: "none" },
-  ".cm-collapsedLines": { background: "var(--panel)", color: "var(--soft)", padding: "5px 10px", fontFamily: "var(--sans)" },
+  ".cm-collapsedLines": {
+    background: "var(--panel)",
+    color: "var(--soft)",
+    padding: "5px 10px",
+    fontFamily: "var(--sans)",
+  },
   ".cm-changeGutter": { width: "3px", paddingLeft: "0" },
   ".cm-changedLineGutter": { background: "var(--good)" },
   ".cm-deletedLineGutter": { background: "var(--bad)" },

@@ -143,6 +143,7 @@ func checkImportedArchive(t *testing.T, h *shared) {
 	}
 	dropBytes(p, "book.zip", zipOf(t, map[string]string{
 		"book/one.md":                "# One\n\n![a dot](img/dot.png)\n",
+		`book\one.md`:                "# The same name\n",
 		"book/img/dot.png":           picture(t),
 		"book/../../evil.md":         "# Evil\n",
 		"/etc/evil.md":               "# Evil\n",
@@ -159,10 +160,17 @@ func checkImportedArchive(t *testing.T, h *shared) {
 		"book/rows.csv":              rows.String(),
 	}))
 	p.Reads("dialog .hint", "3 documents with 3 files.")
-	p.Click("7 files are left out")
-	p.Reads("dialog .left-out", "book/../../evil.md: the name leads out", "/etc/evil.md: the name leads out",
-		"C:/evil.md: the name leads out", "inner.zip: it is neither", "refs.bib: no document uses it",
-		"rows.csv: no document uses it")
+	p.Click("8 files are left out")
+	p.Reads(
+		"dialog .left-out",
+		"book/../../evil.md: the name leads out",
+		"/etc/evil.md: the name leads out",
+		"C:/evil.md: the name leads out",
+		"book/one.md: the archive has an earlier file of this name",
+		"inner.zip: it is neither",
+		"refs.bib: no document uses it",
+		"rows.csv: no document uses it",
+	)
 	p.Click("Open 3 documents")
 	p.Reads(".cm-content", "One")
 	p.Until("the picture is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)

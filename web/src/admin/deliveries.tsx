@@ -62,11 +62,20 @@ export function Deliveries({ job, ended }: { job?: string; ended?: boolean }) {
         )
       ) : (
         <label class="check">
-          <input type="checkbox" checked={failedOnly.value} onChange={(e) => (failedOnly.value = e.currentTarget.checked)} /> Only tries that failed
+          <input
+            type="checkbox"
+            checked={failedOnly.value}
+            onChange={(e) => (failedOnly.value = e.currentTarget.checked)}
+          />{" "}
+          Only tries that failed
         </label>
       )}
       {tries.value && list.length === 0 && (
-        <p class="empty">{job ? "Not sent yet. The webhook is sent when the job ends." : "No webhook was sent in the last 30 days. Jobs with a webhook_url send one when they end."}</p>
+        <p class="empty">
+          {job
+            ? "Not sent yet. The webhook is sent when the job ends."
+            : "No webhook was sent in the last 30 days. Jobs with a webhook_url send one when they end."}
+        </p>
       )}
       {list.length > 0 && (
         <div class="scroll">

@@ -115,7 +115,12 @@ function Stretches({ d }: { d: Detail }) {
   let x = 0;
   return (
     <figure class="stretches">
-      <svg viewBox="0 0 1000 14" preserveAspectRatio="none" role="img" aria-label={list.map((s) => `${s.name} ${span(s.seconds)}`).join(", ")}>
+      <svg
+        viewBox="0 0 1000 14"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={list.map((s) => `${s.name} ${span(s.seconds)}`).join(", ")}
+      >
         {list.map((s, i) => {
           const width = (1000 * s.seconds) / all;
           const at = x;
@@ -153,7 +158,13 @@ function Timeline({ d }: { d: Detail }) {
             <span class="what">
               {starts ? (
                 <>
-                  attempt {attempt} began{worker && <> on <b>{worker}</b></>}
+                  attempt {attempt} began
+                  {worker && (
+                    <>
+                      {" "}
+                      on <b>{worker}</b>
+                    </>
+                  )}
                 </>
               ) : (
                 (e.message ?? e.stage)
@@ -245,7 +256,8 @@ export function JobDialog({ onDone }: { onDone: () => void }) {
             <span class="grow" />
             {d.artifact && (
               <button type="button" class="quiet strong" onClick={() => void download()}>
-                <Icon name="download" /> {d.artifact.pages ? `${d.artifact.pages} ${d.artifact.pages === 1 ? "page" : "pages"}, ` : ""}
+                <Icon name="download" />{" "}
+                {d.artifact.pages ? `${d.artifact.pages} ${d.artifact.pages === 1 ? "page" : "pages"}, ` : ""}
                 {bytes(d.artifact.size)}
               </button>
             )}

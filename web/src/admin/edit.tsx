@@ -14,7 +14,15 @@ interface Input {
 }
 
 /** EditDialog changes the input of a dead letter. onRetried gets the id of the new job. */
-export function EditDialog({ id, onClose, onRetried }: { id: string; onClose: () => void; onRetried: (id: string) => void }) {
+export function EditDialog({
+  id,
+  onClose,
+  onRetried,
+}: {
+  id: string;
+  onClose: () => void;
+  onRetried: (id: string) => void;
+}) {
   const input = useSignal<Input | null>(null);
   const options = useSignal("");
   const problem = useSignal("");
@@ -41,7 +49,11 @@ export function EditDialog({ id, onClose, onRetried }: { id: string; onClose: ()
         throw new Error(`The options are not JSON: ${errorText(e)}.`);
       }
       const body = JSON.stringify({ content, theme, output, options: parsed });
-      const answer = await json<Outcome>(`/admin/api/jobs/${id}/retry`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      const answer = await json<Outcome>(`/admin/api/jobs/${id}/retry`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body,
+      });
       onRetried(answer.job_id!);
     } catch (e) {
       problem.value = errorText(e);
@@ -66,7 +78,12 @@ export function EditDialog({ id, onClose, onRetried }: { id: string; onClose: ()
           <p class="hint">The new job has the same key and webhook. The failed job stays as it is.</p>
           <label>
             Markdown
-            <textarea rows={14} spellcheck={false} value={i.content} onInput={(e) => (input.value = { ...i, content: e.currentTarget.value })} />
+            <textarea
+              rows={14}
+              spellcheck={false}
+              value={i.content}
+              onInput={(e) => (input.value = { ...i, content: e.currentTarget.value })}
+            />
           </label>
           <div class="edit-row">
             <label>
@@ -84,7 +101,12 @@ export function EditDialog({ id, onClose, onRetried }: { id: string; onClose: ()
           </div>
           <label>
             Options, as JSON. A password is kept unless another is given.
-            <textarea rows={5} spellcheck={false} value={options.value} onInput={(e) => (options.value = e.currentTarget.value)} />
+            <textarea
+              rows={5}
+              spellcheck={false}
+              value={options.value}
+              onInput={(e) => (options.value = e.currentTarget.value)}
+            />
           </label>
           {i.files.length > 0 && <p class="hint">Files that are kept: {i.files.join(", ")}</p>}
           <div class="edit-actions">

@@ -33,7 +33,14 @@ export interface Worker {
   running: Record<string, number>;
   runs: Run[];
   memory_bytes: number;
-  browsers?: { use: string; started_at?: string; memory_bytes: number; prints: number; busy: number; waiting: number }[];
+  browsers?: {
+    use: string;
+    started_at?: string;
+    memory_bytes: number;
+    prints: number;
+    busy: number;
+    waiting: number;
+  }[];
 }
 
 export interface Fleet {
@@ -82,7 +89,12 @@ async function ask(): Promise<void> {
     const f = await json<Fleet>(probe);
     fleet.value = f;
     trouble.value = "";
-    const sample = { at: Date.parse(f.at), waiting: sum(f.queues, (q) => q.waiting), running: sum(f.queues, (q) => q.running), done: sum(f.queues, (q) => q.done_today) };
+    const sample = {
+      at: Date.parse(f.at),
+      waiting: sum(f.queues, (q) => q.waiting),
+      running: sum(f.queues, (q) => q.running),
+      done: sum(f.queues, (q) => q.done_today),
+    };
     samples.value = [...samples.value, sample].slice(-kept);
   } catch (e) {
     if (e instanceof ApiError && e.status === 403) keyWanted.value = true;

@@ -36,7 +36,14 @@ export function clock(iso: string): string {
 
 /** moment formats a date and time in the reader's zone. */
 export function moment(iso: string): string {
-  return new Date(iso).toLocaleString("en-GB", { day: "2-digit", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" });
+  return new Date(iso).toLocaleString("en-GB", {
+    day: "2-digit",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    timeZoneName: "short",
+  });
 }
 
 /** useSecond redraws its component every second, so that ages stay current. */

@@ -63,7 +63,10 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
 
   const load = async (more: boolean, signal?: AbortSignal) => {
     try {
-      const page = await json<List>(address(filters.value, dead, more ? cursor.value : null, 50), signal ? { signal } : {});
+      const page = await json<List>(
+        address(filters.value, dead, more ? cursor.value : null, 50),
+        signal ? { signal } : {},
+      );
       const before = more ? (list.value ?? []) : [];
       list.value = [...before, ...page.data];
       cursor.value = page.has_more ? page.next_cursor : null;
@@ -103,7 +106,7 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
   // matching returns the ids of every job that the filters select, at most 10 000.
   const matching = async (): Promise<string[]> => {
     const ids: string[] = [];
-    for (let at: string | null = null; ; ) {
+    for (let at: string | null = null; ;) {
       const page: List = await json<List>(address(filters.value, dead, at, 100));
       ids.push(...page.data.map((j) => j.job_id));
       if (!page.has_more || ids.length >= 10_000) return ids;
@@ -126,7 +129,9 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
       const outcomes: Outcome[] = await act(what, [...chosen.value]);
       const refused = outcomes.filter((o) => o.error);
       said.value = `${outcomes.length - refused.length} ${words[what]}`;
-      problem.value = refused.length ? `${refused.length} not changed: ${[...new Set(refused.map((o) => o.error!.message))].slice(0, 3).join("; ")}` : "";
+      problem.value = refused.length
+        ? `${refused.length} not changed: ${[...new Set(refused.map((o) => o.error!.message))].slice(0, 3).join("; ")}`
+        : "";
       chosen.value = new Set();
       pages.value = 1;
       const refusals = problem.value;
@@ -138,12 +143,20 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
     busy.value = false;
   };
   const f = filters.value;
-  const workers = [...new Set([...(fleet.value?.workers.map((w) => w.name) ?? []), ...jobs.flatMap((j) => j.workers)])].sort();
+  const workers = [
+    ...new Set([...(fleet.value?.workers.map((w) => w.name) ?? []), ...jobs.flatMap((j) => j.workers)]),
+  ].sort();
   const names = [...new Set([...keys, ...jobs.map((j) => j.key)])].filter(Boolean).sort();
   return (
     <div class="desk">
       <form class="filters jobs-filters" role="search" onSubmit={(e) => e.preventDefault()}>
-        <input type="search" aria-label="Id, file name or error" placeholder="Id, file name or error" value={f.text} onInput={set("text")} />
+        <input
+          type="search"
+          aria-label="Id, file name or error"
+          placeholder="Id, file name or error"
+          value={f.text}
+          onInput={set("text")}
+        />
         {!dead && (
           <select aria-label="Status" value={f.status} onChange={set("status")}>
             <option value="">Any status</option>
@@ -222,15 +235,30 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
         <span class="grow" role="status">
           {said.value}
         </span>
-        <button type="button" class="quiet strong" disabled={!chosen.value.size || busy.value} onClick={() => void run("retry")}>
+        <button
+          type="button"
+          class="quiet strong"
+          disabled={!chosen.value.size || busy.value}
+          onClick={() => void run("retry")}
+        >
           <Icon name="retry" /> Retry
         </button>
         {dead ? (
-          <button type="button" class="quiet" disabled={!chosen.value.size || busy.value} onClick={() => void run("dismiss")}>
+          <button
+            type="button"
+            class="quiet"
+            disabled={!chosen.value.size || busy.value}
+            onClick={() => void run("dismiss")}
+          >
             <Icon name="check" /> Dismiss
           </button>
         ) : (
-          <button type="button" class="quiet" disabled={!chosen.value.size || busy.value} onClick={() => void run("cancel")}>
+          <button
+            type="button"
+            class="quiet"
+            disabled={!chosen.value.size || busy.value}
+            onClick={() => void run("cancel")}
+          >
             <Icon name="stop" /> Cancel
           </button>
         )}
@@ -246,16 +274,27 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
               <th scope="col">Job</th>
               <th scope="col">Key</th>
               <th scope="col">Worker</th>
-              <th scope="col" class="number">Attempts</th>
-              <th scope="col" class="number">Took</th>
-              <th scope="col" class="number">Submitted</th>
+              <th scope="col" class="number">
+                Attempts
+              </th>
+              <th scope="col" class="number">
+                Took
+              </th>
+              <th scope="col" class="number">
+                Submitted
+              </th>
             </tr>
           </thead>
           <tbody>
             {jobs.map((j) => (
               <tr key={j.job_id} data-id={j.job_id}>
                 <td>
-                  <input type="checkbox" aria-label={`Select ${j.filename || j.job_id}`} checked={chosen.value.has(j.job_id)} onChange={() => toggle(j.job_id)} />
+                  <input
+                    type="checkbox"
+                    aria-label={`Select ${j.filename || j.job_id}`}
+                    checked={chosen.value.has(j.job_id)}
+                    onChange={() => toggle(j.job_id)}
+                  />
                 </td>
                 <td>
                   <Status j={j} />
@@ -271,13 +310,24 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
                     {j.filename || j.artifact?.filename || <span class="id">{j.job_id}</span>}
                   </button>
                   <small>
-                    {j.error ? `${j.error.code}: ${j.error.message}` : [j.kind === "conversion" ? j.theme : kinds[j.kind], j.artifact?.pages ? `${j.artifact.pages} p.` : "", j.cached ? "cached" : ""].filter(Boolean).join(" · ")}
+                    {j.error
+                      ? `${j.error.code}: ${j.error.message}`
+                      : [
+                          j.kind === "conversion" ? j.theme : kinds[j.kind],
+                          j.artifact?.pages ? `${j.artifact.pages} p.` : "",
+                          j.cached ? "cached" : "",
+                        ]
+                          .filter(Boolean)
+                          .join(" · ")}
                   </small>
                 </td>
                 <td>{j.key || "–"}</td>
                 <td class="worker-cell">{j.workers.at(-1) ?? "–"}</td>
                 <td class="number">{j.attempts}</td>
-                <td class="number">{span(taken(j))}{!ended(j) && "…"}</td>
+                <td class="number">
+                  {span(taken(j))}
+                  {!ended(j) && "…"}
+                </td>
                 <td class="number">
                   <time dateTime={j.created_at} title={moment(j.created_at)}>
                     {since(j.created_at)}
@@ -288,7 +338,13 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
           </tbody>
         </table>
         {list.value && jobs.length === 0 && (
-          <p class="empty">{cursor.value ? "No match among the jobs searched so far." : dead ? "No dead letters. Failures by a document or page are under Jobs." : "No job matches the filters."}</p>
+          <p class="empty">
+            {cursor.value
+              ? "No match among the jobs searched so far."
+              : dead
+                ? "No dead letters. Failures by a document or page are under Jobs."
+                : "No job matches the filters."}
+          </p>
         )}
       </div>
       {cursor.value && (

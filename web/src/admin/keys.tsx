@@ -49,7 +49,8 @@ const measures: Record<Measure, { label: string; of: (r: Row) => number; show: (
 /** days returns the days from the first to the last, both included. */
 function days(from: string, to: string): string[] {
   const list: string[] = [];
-  for (let t = Date.parse(from); t <= Date.parse(to); t += 86_400_000) list.push(new Date(t).toISOString().slice(0, 10));
+  for (let t = Date.parse(from); t <= Date.parse(to); t += 86_400_000)
+    list.push(new Date(t).toISOString().slice(0, 10));
   return list;
 }
 
@@ -67,18 +68,31 @@ function Picture({ a, by, measure }: { a: Answer; by: "key" | "model"; measure: 
   const name = (r: Row) => r[by] || "no key";
   const sums = total(a.usage, name, of).filter(([, n]) => n > 0);
   // All further names share the last shade.
-  const shade = (n: string) => Math.min(sums.findIndex(([s]) => s === n), shades - 1);
+  const shade = (n: string) =>
+    Math.min(
+      sums.findIndex(([s]) => s === n),
+      shades - 1,
+    );
   const list = days(a.from, a.to);
   const perDay = list.map((d) => {
     const rows = a.usage.filter((r) => r.day === d);
-    return { day: d, parts: total(rows, name, of).sort((x, y) => shade(x[0]) - shade(y[0])), all: rows.reduce((n, r) => n + of(r), 0) };
+    return {
+      day: d,
+      parts: total(rows, name, of).sort((x, y) => shade(x[0]) - shade(y[0])),
+      all: rows.reduce((n, r) => n + of(r), 0),
+    };
   });
   const top = Math.max(...perDay.map((d) => d.all), 0);
   if (!top) return <p class="empty">No usage in this period.</p>;
   const width = 1000 / list.length;
   return (
     <figure class="usage">
-      <svg viewBox="0 0 1000 240" preserveAspectRatio="none" role="img" aria-label={`${label} per day by ${by}, at most ${show(top)}; the table below has the totals`}>
+      <svg
+        viewBox="0 0 1000 240"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${label} per day by ${by}, at most ${show(top)}; the table below has the totals`}
+      >
         {[0.25, 0.5, 0.75, 1].map((g) => (
           <line key={g} x1="0" x2="1000" y1={240 - 232 * g} y2={240 - 232 * g} />
         ))}
@@ -88,7 +102,14 @@ function Picture({ a, by, measure }: { a: Answer; by: "key" | "model"; measure: 
             const h = (232 * v) / top;
             y -= h;
             return (
-              <rect key={d.day + n} x={i * width + width * 0.1} y={y} width={width * 0.8} height={h} class={`shade-${shade(n)}`}>
+              <rect
+                key={d.day + n}
+                x={i * width + width * 0.1}
+                y={y}
+                width={width * 0.8}
+                height={h}
+                class={`shade-${shade(n)}`}
+              >
                 <title>{`${d.day} ${n}: ${show(v)}`}</title>
               </rect>
             );
@@ -108,7 +129,8 @@ function Picture({ a, by, measure }: { a: Answer; by: "key" | "model"; measure: 
         ))}
         {sums.length >= shades && (
           <li>
-            <i class={`shade-${shades - 1}`} /> {sums.length === shades ? sums[shades - 1]![0] : `${sums.length - shades + 1} others`}{" "}
+            <i class={`shade-${shades - 1}`} />{" "}
+            {sums.length === shades ? sums[shades - 1]![0] : `${sums.length - shades + 1} others`}{" "}
             <b>{show(sums.slice(shades - 1).reduce((n, [, v]) => n + v, 0))}</b>
           </li>
         )}
@@ -141,9 +163,12 @@ export function Keys() {
   if (!a) return problem.value ? <Notice kind="error">{problem.value}</Notice> : <p class="empty">…</p>;
   const priced = a.usage.some((r) => r.cost !== undefined);
   const heard = a.usage.some((r) => r.audio_seconds > 0);
-  const shown = (Object.keys(measures) as Measure[]).filter((m) => (m !== "cost" || priced) && (m !== "audio" || heard));
+  const shown = (Object.keys(measures) as Measure[]).filter(
+    (m) => (m !== "cost" || priced) && (m !== "audio" || heard),
+  );
   const rows = [...new Set([...a.keys.map((k) => k.name), ...a.usage.map((r) => r.key)])];
-  const used = (name: string, of: (r: Row) => number) => a.usage.filter((r) => r.key === name).reduce((n, r) => n + of(r), 0);
+  const used = (name: string, of: (r: Row) => number) =>
+    a.usage.filter((r) => r.key === name).reduce((n, r) => n + of(r), 0);
   return (
     <div class="desk">
       {problem.value && <Notice kind="error">{problem.value}</Notice>}
@@ -182,13 +207,29 @@ export function Keys() {
               <tr>
                 <th scope="col">Key</th>
                 <th scope="col">Models</th>
-                <th scope="col" class="number">Requests per minute</th>
-                <th scope="col" class="number">Tokens per minute</th>
-                <th scope="col" class="number">Concurrent</th>
-                <th scope="col" class="number">Requests</th>
-                <th scope="col" class="number">Tokens in</th>
-                <th scope="col" class="number">Tokens out</th>
-                {priced && <th scope="col" class="number">Cost</th>}
+                <th scope="col" class="number">
+                  Requests per minute
+                </th>
+                <th scope="col" class="number">
+                  Tokens per minute
+                </th>
+                <th scope="col" class="number">
+                  Concurrent
+                </th>
+                <th scope="col" class="number">
+                  Requests
+                </th>
+                <th scope="col" class="number">
+                  Tokens in
+                </th>
+                <th scope="col" class="number">
+                  Tokens out
+                </th>
+                {priced && (
+                  <th scope="col" class="number">
+                    Cost
+                  </th>
+                )}
               </tr>
             </thead>
             <tbody>
@@ -197,7 +238,8 @@ export function Keys() {
                 return (
                   <tr key={n}>
                     <th scope="row">
-                      {n || "no key"} {k?.admin && <span class="chip">admin</span>} {!k && n && <span class="chip">removed</span>}
+                      {n || "no key"} {k?.admin && <span class="chip">admin</span>}{" "}
+                      {!k && n && <span class="chip">removed</span>}
                     </th>
                     <td>{k ? k.models.join(", ") || "all" : "–"}</td>
                     <td class="number">{limit(k?.rpm ?? 0)}</td>
@@ -214,7 +256,8 @@ export function Keys() {
           </table>
         </div>
         <p class="hint">
-          {rows.length === 0 && "This server requires no key. "}– means no limit. Days are UTC{priced ? "; costs use the prices in models.yaml" : ""}.
+          {rows.length === 0 && "This server requires no key. "}– means no limit. Days are UTC
+          {priced ? "; costs use the prices in models.yaml" : ""}.
         </p>
       </section>
     </div>

@@ -14,7 +14,13 @@ import { Overview } from "./overview";
 type Tab = "overview" | "jobs" | "dead" | "webhooks" | "keys";
 
 const ids: Tab[] = ["overview", "jobs", "dead", "webhooks", "keys"];
-const labels: Record<Tab, string> = { overview: "Overview", jobs: "Jobs", dead: "Dead letters", webhooks: "Webhooks", keys: "Keys" };
+const labels: Record<Tab, string> = {
+  overview: "Overview",
+  jobs: "Jobs",
+  dead: "Dead letters",
+  webhooks: "Webhooks",
+  keys: "Keys",
+};
 const tab = signal<Tab>(fromHash());
 /** round counts the dialog's actions; each one reloads the lists. */
 const round = signal(0);
@@ -58,7 +64,11 @@ function App() {
     <>
       <header class="bar">
         <Brand />
-        <TabList tabs={ids.map((id) => ({ id, label: labels[id], badge: id === "dead" ? (fleet.value?.dead ?? 0) : 0 }))} open={tab.value} onChoose={choose} />
+        <TabList
+          tabs={ids.map((id) => ({ id, label: labels[id], badge: id === "dead" ? (fleet.value?.dead ?? 0) : 0 }))}
+          open={tab.value}
+          onChoose={choose}
+        />
         <span class="grow" />
         <a class="docs-link" href="/monitor">
           Monitor
@@ -74,9 +84,20 @@ function App() {
       <main>
         <h1 class="hidden">Presswork operations</h1>
         {ids.map((id) => (
-          <div key={id} id={`panel-${id}`} class="tab" role="tabpanel" aria-labelledby={`tab-${id}`} hidden={tab.value !== id}>
+          <div
+            key={id}
+            id={`panel-${id}`}
+            class="tab"
+            role="tabpanel"
+            aria-labelledby={`tab-${id}`}
+            hidden={tab.value !== id}
+          >
             {tab.value === id && !keyWanted.value && <Body key={again.value} />}
-            {tab.value === id && keyWanted.value && <p class="empty">This page requires an operator's key: a key of API_KEY, or one with admin: true in keys.yaml.</p>}
+            {tab.value === id && keyWanted.value && (
+              <p class="empty">
+                This page requires an operator's key: a key of API_KEY, or one with admin: true in keys.yaml.
+              </p>
+            )}
           </div>
         ))}
       </main>

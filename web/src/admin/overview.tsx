@@ -22,14 +22,25 @@ function Trend({ label, of, unit }: { label: string; of: (i: number) => number; 
   const values = Array.from({ length: n }, (_, i) => of(i));
   const top = Math.max(1, ...values);
   const now = values.at(-1) ?? 0;
-  const points = values.map((v, i) => `${(300 * i) / Math.max(1, n - 1)},${(46 - (42 * v) / top).toFixed(1)}`).join(" ");
+  const points = values
+    .map((v, i) => `${(300 * i) / Math.max(1, n - 1)},${(46 - (42 * v) / top).toFixed(1)}`)
+    .join(" ");
   return (
     <figure class="trend">
       <figcaption>
         {label} <b>{count(Math.round(now * 10) / 10)}</b> {unit}
-        <small>{n > 1 ? `${Math.max(...values) ? "at most " + count(Math.round(Math.max(...values) * 10) / 10) : "none"} in ${span((samples.value[n - 1]!.at - samples.value[0]!.at) / 1000)}` : "the line begins now"}</small>
+        <small>
+          {n > 1
+            ? `${Math.max(...values) ? "at most " + count(Math.round(Math.max(...values) * 10) / 10) : "none"} in ${span((samples.value[n - 1]!.at - samples.value[0]!.at) / 1000)}`
+            : "the line begins now"}
+        </small>
       </figcaption>
-      <svg viewBox="0 0 300 48" preserveAspectRatio="none" role="img" aria-label={`${label}: ${count(now)} ${unit} now, at most ${count(top)}`}>
+      <svg
+        viewBox="0 0 300 48"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${label}: ${count(now)} ${unit} now, at most ${count(top)}`}
+      >
         <line x1="0" x2="300" y1="46" y2="46" />
         {n > 1 && <polygon points={`0,48 ${points} 300,48`} />}
         {n > 1 && <polyline points={points} />}
@@ -74,7 +85,13 @@ function WorkerCard({ w }: { w: Worker }) {
         <b>{w.name}</b>
         <span class="chip">{total ? `${total} running` : "idle"}</span>
       </header>
-      <svg class="slots" viewBox={`0 0 ${Math.max(w.slots, 1) * 10} 6`} preserveAspectRatio="none" role="img" aria-label={`${Math.min(printing, w.slots)} of ${w.slots} slots printing`}>
+      <svg
+        class="slots"
+        viewBox={`0 0 ${Math.max(w.slots, 1) * 10} 6`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${Math.min(printing, w.slots)} of ${w.slots} slots printing`}
+      >
         {Array.from({ length: w.slots }, (_, i) => (
           <rect key={i} x={i * 10 + 0.5} y="0" width="9" height="6" class={i < printing ? "used" : ""} />
         ))}
@@ -84,7 +101,9 @@ function WorkerCard({ w }: { w: Worker }) {
         <Fact label="Memory">{mebibytes(w.memory_bytes)}</Fact>
         {w.browsers?.map((b) => (
           <Fact key={b.use} label={b.use === "documents" ? "Browser" : "Export browser"}>
-            {b.started_at ? `${since(b.started_at)} old, ${mebibytes(b.memory_bytes)}, ${count(b.prints)} ${b.prints === 1 ? "print" : "prints"}` : "not running"}
+            {b.started_at
+              ? `${since(b.started_at)} old, ${mebibytes(b.memory_bytes)}, ${count(b.prints)} ${b.prints === 1 ? "print" : "prints"}`
+              : "not running"}
           </Fact>
         ))}
         <Fact label="Queues">{w.queues.join(", ")}</Fact>
@@ -132,12 +151,30 @@ export function Overview() {
   return (
     <div class="desk">
       <dl class="tiles">
-        <Tile label="Open jobs" value={count(f.open)} note={`${count(sum(f.queues, (q) => q.retrying))} awaiting retry`} />
-        <Tile label="Running" value={count(sum(f.queues, (q) => q.running))} note={`${count(sum(f.queues, (q) => q.waiting))} waiting`} />
+        <Tile
+          label="Open jobs"
+          value={count(f.open)}
+          note={`${count(sum(f.queues, (q) => q.retrying))} awaiting retry`}
+        />
+        <Tile
+          label="Running"
+          value={count(sum(f.queues, (q) => q.running))}
+          note={`${count(sum(f.queues, (q) => q.waiting))} waiting`}
+        />
         <Tile label="Oldest waiting" value={oldest ? span(oldest) : "none"} bad={oldest > 60} />
         <Tile label="Ended today" value={count(done)} note={`${count(failed)} failed`} />
-        <Tile label="Dead letters" value={count(f.dead)} bad={f.dead > 0} note={f.dead ? "need attention" : undefined} />
-        <Tile label="Workers" value={count(f.workers.length)} bad={f.workers.length === 0} note={f.workers.length ? `${count(sum(f.workers, (w) => w.slots))} slots` : "jobs wait until one starts"} />
+        <Tile
+          label="Dead letters"
+          value={count(f.dead)}
+          bad={f.dead > 0}
+          note={f.dead ? "need attention" : undefined}
+        />
+        <Tile
+          label="Workers"
+          value={count(f.workers.length)}
+          bad={f.workers.length === 0}
+          note={f.workers.length ? `${count(sum(f.workers, (w) => w.slots))} slots` : "jobs wait until one starts"}
+        />
       </dl>
       <div class="trends">
         <Trend label="Waiting" unit="tasks" of={(i) => samples.value[i]!.waiting} />
@@ -151,13 +188,27 @@ export function Overview() {
             <thead>
               <tr>
                 <th scope="col">Queue</th>
-                <th scope="col" class="number">Waiting</th>
-                <th scope="col" class="number">Running</th>
-                <th scope="col" class="number">Retrying</th>
-                <th scope="col" class="number">Oldest waiting</th>
-                <th scope="col" class="number">Oldest open</th>
-                <th scope="col" class="number">Ended today</th>
-                <th scope="col" class="number">Failed today</th>
+                <th scope="col" class="number">
+                  Waiting
+                </th>
+                <th scope="col" class="number">
+                  Running
+                </th>
+                <th scope="col" class="number">
+                  Retrying
+                </th>
+                <th scope="col" class="number">
+                  Oldest waiting
+                </th>
+                <th scope="col" class="number">
+                  Oldest open
+                </th>
+                <th scope="col" class="number">
+                  Ended today
+                </th>
+                <th scope="col" class="number">
+                  Failed today
+                </th>
               </tr>
             </thead>
             <tbody>

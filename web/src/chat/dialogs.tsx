@@ -7,13 +7,20 @@ import { can, settings, type Settings } from "./talk";
 
 /** SettingsDialog edits the settings for the next answers of the conversation. */
 export function SettingsDialog({ onClose }: { onClose: () => void }) {
-  const set = (name: keyof Settings) => (e: { currentTarget: { value: string } }) => (settings.value = { ...settings.value, [name]: e.currentTarget.value });
+  const set = (name: keyof Settings) => (e: { currentTarget: { value: string } }) =>
+    (settings.value = { ...settings.value, [name]: e.currentTarget.value });
   return (
     <Dialog title="Settings" onClose={onClose}>
       <p class="hint">For the next answers of this conversation.</p>
       <div class="field">
         <label for="instructions">Instructions</label>
-        <textarea id="instructions" rows={4} placeholder="Answer in one sentence." value={settings.value.instructions} onInput={set("instructions")} />
+        <textarea
+          id="instructions"
+          rows={4}
+          placeholder="Answer in one sentence."
+          value={settings.value.instructions}
+          onInput={set("instructions")}
+        />
       </div>
       <div class="fields">
         {can.value.includes("reasoning") && (
@@ -29,7 +36,15 @@ export function SettingsDialog({ onClose }: { onClose: () => void }) {
         )}
         <div class="field half">
           <label for="temperature">Temperature, 0 to 2</label>
-          <input id="temperature" type="number" min={0} max={2} step={0.1} value={settings.value.temperature} onInput={set("temperature")} />
+          <input
+            id="temperature"
+            type="number"
+            min={0}
+            max={2}
+            step={0.1}
+            value={settings.value.temperature}
+            onInput={set("temperature")}
+          />
         </div>
         <div class="field half">
           <label for="longest">Longest answer, tokens</label>

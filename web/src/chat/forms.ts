@@ -20,7 +20,9 @@ function asked(): Message[] {
 export function chatBody(to: Message[] = asked()): Record<string, unknown> {
   const { instructions, effort, temperature, longest } = settings.value;
   const content = (m: Message) =>
-    m.images.length ? [{ type: "text", text: m.content }, ...m.images.map((url) => ({ type: "image_url", image_url: { url } }))] : m.content;
+    m.images.length
+      ? [{ type: "text", text: m.content }, ...m.images.map((url) => ({ type: "image_url", image_url: { url } }))]
+      : m.content;
   return {
     model: model.value,
     messages: [
@@ -28,7 +30,9 @@ export function chatBody(to: Message[] = asked()): Record<string, unknown> {
       ...to.map((m) => ({ role: m.role, content: content(m) })),
     ],
     stream: true,
-    ...(can.value.includes("reasoning") ? { reasoning_format: "parsed", ...(effort ? { reasoning_effort: effort } : {}) } : {}),
+    ...(can.value.includes("reasoning")
+      ? { reasoning_format: "parsed", ...(effort ? { reasoning_effort: effort } : {}) }
+      : {}),
     ...number("temperature", temperature),
     ...number("max_completion_tokens", longest),
     ...(chosenTools.value.length ? { tools: chosenTools.value.map((type) => ({ type })) } : {}),
@@ -43,7 +47,9 @@ const responsesTools: Record<string, object> = {
 function responsesBody(to: Message[]): Record<string, unknown> {
   const { instructions, effort, temperature, longest } = settings.value;
   const content = (m: Message) =>
-    m.images.length ? [{ type: "input_text", text: m.content }, ...m.images.map((image_url) => ({ type: "input_image", image_url }))] : m.content;
+    m.images.length
+      ? [{ type: "input_text", text: m.content }, ...m.images.map((image_url) => ({ type: "input_image", image_url }))]
+      : m.content;
   return {
     model: model.value,
     ...(instructions.trim() ? { instructions } : {}),
@@ -67,7 +73,8 @@ function messagesBody(to: Message[]): Record<string, unknown> {
     const [, media_type, data] = /^data:([^;]+);base64,(.*)$/s.exec(url) ?? [];
     return { type: "image", source: data ? { type: "base64", media_type, data } : { type: "url", url } };
   };
-  const content = (m: Message) => (m.images.length ? [...m.images.map(image), { type: "text", text: m.content }] : m.content);
+  const content = (m: Message) =>
+    m.images.length ? [...m.images.map(image), { type: "text", text: m.content }] : m.content;
   return {
     model: model.value,
     max_tokens: Number(longest) || 4096,
@@ -83,7 +90,8 @@ function messagesBody(to: Message[]): Record<string, unknown> {
 export function sample(api: Api): Sample {
   const all = asked();
   const last = all.findLastIndex((m) => m.role === "user");
-  const to: Message[] = last < 0 ? [{ role: "user", content: "Hello", images: [], reasoning: "", tools: [] }] : all.slice(0, last + 1);
+  const to: Message[] =
+    last < 0 ? [{ role: "user", content: "Hello", images: [], reasoning: "", tools: [] }] : all.slice(0, last + 1);
   const [path, body] = {
     Chat: ["/v1/chat/completions", chatBody(to)] as const,
     Responses: ["/v1/responses", responsesBody(to)] as const,

@@ -30,7 +30,8 @@ async function load(): Promise<void> {
 channel.onmessage = () => void load().catch(() => {});
 
 function told(e: unknown): string {
-  if (isFull(e)) return "The browser has no space left, so the newest messages last only until you close this page. Delete conversations or documents.";
+  if (isFull(e))
+    return "The browser has no space left, so the newest messages last only until you close this page. Delete conversations or documents.";
   return `This browser does not keep conversations (${e instanceof Error ? e.message : String(e)}).`;
 }
 
@@ -100,7 +101,9 @@ export async function show(id: string): Promise<void> {
   if (!found) return load();
   batch(() => {
     // The page may have been closed while the model was answering.
-    messages.value = kept = found.content.messages.map((m) => (m.role === "user" || m.usage || m.error ? m : { ...m, stopped: true }));
+    messages.value = kept = found.content.messages.map((m) =>
+      m.role === "user" || m.usage || m.error ? m : { ...m, stopped: true },
+    );
     settings.value = { ...plain, ...found.content.settings };
     model.value = found.content.model;
     choose();

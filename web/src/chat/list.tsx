@@ -22,7 +22,11 @@ export function Conversations({ onShow }: { onShow?: () => void }) {
       {removed.value && (
         <Notice kind="info">
           Deleted.{" "}
-          <button type="button" class="quiet strong inline" onClick={() => act(removed.value!.undo().then(() => (removed.value = null)))}>
+          <button
+            type="button"
+            class="quiet strong inline"
+            onClick={() => act(removed.value!.undo().then(() => (removed.value = null)))}
+          >
             Undo
           </button>
         </Notice>
@@ -30,11 +34,19 @@ export function Conversations({ onShow }: { onShow?: () => void }) {
       <ul class="chat-list" aria-label="Conversations">
         {list.value.map((chat) => (
           <li key={chat.id} data-id={chat.id}>
-            <button type="button" aria-current={chat.id === open.value?.id} onClick={() => act(show(chat.id).then(onShow))}>
+            <button
+              type="button"
+              aria-current={chat.id === open.value?.id}
+              onClick={() => act(show(chat.id).then(onShow))}
+            >
               <span>{chat.title}</span>
               <small>{ago(new Date(chat.changed).toISOString())}</small>
             </button>
-            <IconButton icon="trash" label={`Delete ${chat.title}`} onClick={() => act(remove(chat).then((undo) => (removed.value = { chat, undo })))} />
+            <IconButton
+              icon="trash"
+              label={`Delete ${chat.title}`}
+              onClick={() => act(remove(chat).then((undo) => (removed.value = { chat, undo })))}
+            />
           </li>
         ))}
       </ul>

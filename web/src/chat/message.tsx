@@ -53,7 +53,9 @@ function Tool({ t }: { t: Executed }) {
           ))}
         </ol>
       )}
-      {t.code_results?.map((r, i) => (r.png ? <img key={i} alt={`Figure ${i + 1}`} src={"data:image/png;base64," + r.png} /> : null))}
+      {t.code_results?.map((r, i) =>
+        r.png ? <img key={i} alt={`Figure ${i + 1}`} src={"data:image/png;base64," + r.png} /> : null,
+      )}
       {!found.length && t.output && (
         <pre tabIndex={0} class="output" aria-label={`Output of ${label}`}>
           {t.output}
@@ -97,7 +99,8 @@ function Spent({ m }: { m: Message }) {
     m.stopped && "Stopped",
     m.model,
     prompt_tokens !== undefined && `${estimated ? "about " : ""}${prompt_tokens.toLocaleString("en")} tokens in`,
-    completion_tokens !== undefined && `${completion_tokens.toLocaleString("en")} out${thinking ? ` (${thinking.toLocaleString("en")} thinking)` : ""}`,
+    completion_tokens !== undefined &&
+      `${completion_tokens.toLocaleString("en")} out${thinking ? ` (${thinking.toLocaleString("en")} thinking)` : ""}`,
     total_time && `${total_time.toFixed(1)} s`,
     m.cost !== undefined && `cost ${price(m.cost)}`,
   ];

@@ -29,7 +29,10 @@ export function readChat<T>(id: string): Promise<{ chat: Chat; content: T } | nu
 export function writeChat(id: string, version: number, title: string, content: unknown): Promise<Chat> {
   return transact("readwrite", async (s) => {
     const before = id && (await result<Chat | undefined>(s.chats.get(id)));
-    const chat = before && before.version === version ? { ...before, title, version: version + 1 } : { id: newId(), title, version: 1, changed: 0 };
+    const chat =
+      before && before.version === version
+        ? { ...before, title, version: version + 1 }
+        : { id: newId(), title, version: 1, changed: 0 };
     chat.changed = Date.now();
     await result(s.chats.put(chat));
     await result(s.talks.put(content, chat.id));

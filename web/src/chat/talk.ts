@@ -60,7 +60,14 @@ export interface Settings {
 
 interface Chunk {
   model?: string;
-  choices?: { delta: { content?: string | null; reasoning?: string | null; executed_tools?: Executed[]; annotations?: { type: string; url_citation: Citation }[] } }[];
+  choices?: {
+    delta: {
+      content?: string | null;
+      reasoning?: string | null;
+      executed_tools?: Executed[];
+      annotations?: { type: string; url_citation: Citation }[];
+    };
+  }[];
   usage?: Usage;
   error?: { message: string };
 }
@@ -89,7 +96,9 @@ export const builtins: Record<string, string> = { code_interpreter: "Code", brow
 
 /** chosenTools are the built-in tools that the next request names. */
 export const chosenTools = computed(() =>
-  Object.keys(builtins).filter((type) => settings.value.tools[type] && can.value.includes("tools") && toolProblems.value?.(type) === ""),
+  Object.keys(builtins).filter(
+    (type) => settings.value.tools[type] && can.value.includes("tools") && toolProblems.value?.(type) === "",
+  ),
 );
 
 /** question returns a message of the user. */
@@ -119,7 +128,13 @@ function writer() {
     timer = 0;
     const [c, r] = [content, reasoning];
     content = reasoning = "";
-    if (c || r) change((m) => ({ ...m, content: m.content + c, reasoning: m.reasoning + r, ...(r ? { thought: performance.now() - began } : {}) }));
+    if (c || r)
+      change((m) => ({
+        ...m,
+        content: m.content + c,
+        reasoning: m.reasoning + r,
+        ...(r ? { thought: performance.now() - began } : {}),
+      }));
   };
   return {
     flush,
@@ -140,7 +155,8 @@ async function answer(signal: AbortSignal): Promise<void> {
     const send = (b: object) => post("/v1/chat/completions", b, { signal });
     const response = await send(body).catch((e: unknown) => {
       // Some models separate their reasoning by themselves and take no format.
-      if (e instanceof ApiError && e.param === "reasoning_format") return send({ ...body, reasoning_format: undefined });
+      if (e instanceof ApiError && e.param === "reasoning_format")
+        return send({ ...body, reasoning_format: undefined });
       throw e;
     });
     for await (const data of eventsOf(response.body!)) {
@@ -151,7 +167,8 @@ async function answer(signal: AbortSignal): Promise<void> {
       const done = delta?.executed_tools;
       const cited = delta?.annotations?.filter((a) => a.type === "url_citation").map((a) => a.url_citation);
       if (done?.length || cited?.length || chunk.usage) text.flush();
-      if (done?.length) change((m) => ({ ...m, tools: [...m.tools.filter((t) => !done.some((d) => d.index === t.index)), ...done] }));
+      if (done?.length)
+        change((m) => ({ ...m, tools: [...m.tools.filter((t) => !done.some((d) => d.index === t.index)), ...done] }));
       if (cited?.length) change((m) => ({ ...m, citations: [...(m.citations ?? []), ...cited] }));
       if (chunk.usage) change((m) => ({ ...m, ...spent(chunk) }));
     }
@@ -166,7 +183,8 @@ async function answer(signal: AbortSignal): Promise<void> {
 function spent({ usage, model: id }: Chunk): Partial<Message> {
   const price = models.value?.find((m) => m.id === id)?.price;
   if (!price) return { usage, model: id };
-  const cost = ((usage!.prompt_tokens ?? 0) * price.input_per_m + (usage!.completion_tokens ?? 0) * price.output_per_m) / 1e6;
+  const cost =
+    ((usage!.prompt_tokens ?? 0) * price.input_per_m + (usage!.completion_tokens ?? 0) * price.output_per_m) / 1e6;
   return { usage, model: id, cost };
 }
 

@@ -21,7 +21,11 @@ export function offerTrial(operation: HTMLElement): void {
 }
 
 function trialForm(operation: HTMLElement, place: HTMLElement): HTMLFormElement {
-  const key = element("input", { type: "password", autocomplete: "off", placeholder: "not needed if the server has no keys" });
+  const key = element("input", {
+    type: "password",
+    autocomplete: "off",
+    placeholder: "not needed if the server has no keys",
+  });
   key.value = storedKey();
   const parameters = [...operation.querySelectorAll<HTMLElement>("dt[data-in]")].map((dt) => {
     const { in: at, name, example } = dt.dataset as { in: string; name: string; example: string };
@@ -29,7 +33,8 @@ function trialForm(operation: HTMLElement, place: HTMLElement): HTMLFormElement 
     input.value = example;
     return { at, name, input };
   });
-  const body = place.dataset["body"] === undefined ? undefined : element("textarea", { rows: "6", spellcheck: "false" });
+  const body =
+    place.dataset["body"] === undefined ? undefined : element("textarea", { rows: "6", spellcheck: "false" });
   if (body) body.value = place.dataset["body"]!;
   const parts = [...place.querySelectorAll<HTMLElement>("[data-part]")].map((p) => {
     const input = element("input", { type: p.dataset["file"] === undefined ? "text" : "file" });
@@ -53,7 +58,9 @@ function trialForm(operation: HTMLElement, place: HTMLElement): HTMLFormElement 
     try {
       await show(answer, await fetch(...request(operation, place, key.value, parameters, body, parts)));
     } catch (problem) {
-      answer.replaceChildren(element("p", { class: "bad" }, `The request failed: ${problem instanceof Error ? problem.message : problem}`));
+      answer.replaceChildren(
+        element("p", { class: "bad" }, `The request failed: ${problem instanceof Error ? problem.message : problem}`),
+      );
     }
     send.disabled = false;
   });
@@ -109,13 +116,19 @@ async function show(place: HTMLElement, answer: Response): Promise<void> {
     const blob = await answer.blob();
     if (blob.size === 0) return;
     const name = /filename="?([^";]+)/.exec(answer.headers.get("content-disposition") ?? "")?.[1] ?? "result";
-    place.append(element("a", { class: "button", href: URL.createObjectURL(blob), download: name }, `Save ${name} (${Math.ceil(blob.size / 1000)} kB)`));
+    place.append(
+      element(
+        "a",
+        { class: "button", href: URL.createObjectURL(blob), download: name },
+        `Save ${name} (${Math.ceil(blob.size / 1000)} kB)`,
+      ),
+    );
     return;
   }
   const text = element("pre", { tabindex: "0" });
   place.append(text);
   let whole = "";
-  for (const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader(); ; ) {
+  for (const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader(); ;) {
     const { done, value } = await reader.read();
     if (done) break;
     whole += value;
