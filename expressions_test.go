@@ -59,13 +59,13 @@ func checkExpressions(t *testing.T, name string, f *ast.File) {
 				return true
 			}
 
-			switch called(call) {
+			switch calleeOf(call) {
 			case "regexp.MustCompile":
 				t.Errorf("%s compiles an expression at the start of the program; use lazyregexp.New", name)
 			case "lazyregexp.New":
 				if expr, ok := literal(call.Args[0]); ok {
 					if _, err := regexp.Compile(expr); err != nil {
-						t.Errorf("%s: %v", name, err)
+						t.Errorf("%s: the expression does not compile: %v", name, err)
 					}
 				}
 			}
@@ -75,18 +75,7 @@ func checkExpressions(t *testing.T, name string, f *ast.File) {
 	}
 }
 
-// called returns the package and the name of a called function, "" for other calls.
-func called(call *ast.CallExpr) string {
-	if f, ok := call.Fun.(*ast.SelectorExpr); ok {
-		if pkg, ok := f.X.(*ast.Ident); ok {
-			return pkg.Name + "." + f.Sel.Name
-		}
-	}
-
-	return ""
-}
-
-// literal returns the text of a string literal or of a sum of literals.
+// literal returns the text of a string literal or of a sum of literals. ok is false for other expressions.
 func literal(e ast.Expr) (text string, ok bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

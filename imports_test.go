@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// violations returns the imports of a tree that break a rule.
+// violations returns a line for each import in tree that breaks a rule of layers_test.go.
 func violations(t *testing.T, tree fs.FS) []string {
 	t.Helper()
 	layerOf := map[string]int{}
@@ -69,7 +69,7 @@ func violations(t *testing.T, tree fs.FS) []string {
 
 		for _, spec := range f.Imports {
 			imported := strings.Trim(spec.Path.Value, `"`)
-			out = append(out, judge(name, pkg, layer, imported, layerOf)...)
+			out = append(out, brokenRules(name, pkg, layer, imported, layerOf)...)
 
 			if target, ok := packageOf(imported); ok {
 				imports[pkg] = append(imports[pkg], target)
@@ -84,8 +84,8 @@ func violations(t *testing.T, tree fs.FS) []string {
 
 	for pkg := range imports {
 		if isLibrary(pkg) {
-			if way := wayToRoot(imports, pkg, map[string]bool{}); way != "" {
-				out = append(out, pkg+way+": libraries do not know the product")
+			if path := pathToRoot(imports, pkg, map[string]bool{}); path != "" {
+				out = append(out, pkg+path+": a library must not import the root")
 			}
 		}
 	}
@@ -93,9 +93,9 @@ func violations(t *testing.T, tree fs.FS) []string {
 	return out
 }
 
-// wayToRoot describes how a package imports the root, directly or through others. It
+// pathToRoot describes how a package imports the root, directly or through others. It
 // returns "" if the package does not.
-func wayToRoot(imports map[string][]string, pkg string, seen map[string]bool) string {
+func pathToRoot(imports map[string][]string, pkg string, seen map[string]bool) string {
 	if seen[pkg] {
 		return ""
 	}
@@ -106,15 +106,15 @@ func wayToRoot(imports map[string][]string, pkg string, seen map[string]bool) st
 	}
 
 	for _, target := range imports[pkg] {
-		if way := wayToRoot(imports, target, seen); way != "" {
-			return " imports " + target + ", which" + way
+		if path := pathToRoot(imports, target, seen); path != "" {
+			return " imports " + target + ", which" + path
 		}
 	}
 
 	return ""
 }
 
-// packageOf returns the folder of an import of this module.
+// packageOf returns the folder of an imported package. ok is false for packages of other modules.
 func packageOf(imported string) (pkg string, ok bool) {
 	if imported == "presswork" {
 		return ".", true
@@ -123,7 +123,7 @@ func packageOf(imported string) (pkg string, ok bool) {
 	return strings.CutPrefix(imported, "presswork/")
 }
 
-// lookUp returns the layer of a package or of the /... entry above it.
+// lookUp returns the layer of a package or of the /... entry above it. ok is false if neither has one.
 func lookUp(layerOf map[string]int, pkg string) (layer int, ok bool) {
 	if layer, ok = layerOf[pkg]; ok {
 		return layer, true
@@ -138,14 +138,12 @@ func lists(list []string, pkg string) bool {
 	return slices.Contains(list, pkg) || slices.Contains(list, path.Dir(pkg)+"/...")
 }
 
-// judge returns the rules that one import breaks.
-func judge(name, pkg string, layer int, imported string, layerOf map[string]int) (out []string) {
+// brokenRules returns a line for each rule that one import breaks.
+func brokenRules(name, pkg string, layer int, imported string, layerOf map[string]int) (out []string) {
 	for _, tech := range slices.Sorted(maps.Keys(technologies)) {
 		if owners := technologies[tech]; strings.HasPrefix(imported, tech) && !lists(owners, pkg) {
-			out = append(
-				out,
-				fmt.Sprintf("%s imports %s, which only %s may know", name, imported, strings.Join(owners, ", ")),
-			)
+			out = append(out, fmt.Sprintf("%s imports %s, which only %s may import",
+				name, imported, strings.Join(owners, ", ")))
 		}
 	}
 
@@ -159,16 +157,14 @@ func judge(name, pkg string, layer int, imported string, layerOf map[string]int)
 	}
 
 	if to, ok := lookUp(layerOf, target); ok && to >= layer && path.Dir(pkg) != target {
-		out = append(
-			out,
-			fmt.Sprintf("%s (layer %d) imports %s (layer %d): arrows point down", name, layer, target, to),
-		)
+		out = append(out, fmt.Sprintf("%s (layer %d) imports %s (layer %d), which is in no lower layer",
+			name, layer, target, to))
 	}
 
 	return out
 }
 
-// writeTree creates the files in a new directory.
+// writeTree creates files with these texts, by path, in a new directory and returns its path.
 func writeTree(t *testing.T, files map[string]string) string {
 	t.Helper()
 

@@ -224,13 +224,12 @@ var libraries = []string{
 }
 
 func isLibrary(pkg string) bool {
-	return slices.ContainsFunc(
-		libraries,
-		func(lib string) bool { return pkg == lib || strings.HasPrefix(pkg, lib+"/") },
-	)
+	return slices.ContainsFunc(libraries, func(lib string) bool {
+		return pkg == lib || strings.HasPrefix(pkg, lib+"/")
+	})
 }
 
-// testPackages may be imported by tests only, and so may all below internal/test.
+// testPackages may be imported by tests only. The same holds for all packages below internal/test.
 var testPackages = []string{
 	"storage/storagetest",
 	"internal/pdffile/filetest",
@@ -243,7 +242,7 @@ func isTestPackage(pkg string) bool {
 	return strings.HasPrefix(pkg, "internal/test/") || slices.Contains(testPackages, pkg)
 }
 
-func TestImportsPointDownAndTechnologiesStayWhereTheyAreKnown(t *testing.T) {
+func TestImportsFollowLayersAndTechnologies(t *testing.T) {
 	t.Parallel()
 
 	for _, complaint := range violations(t, os.DirFS(".")) {
@@ -251,7 +250,7 @@ func TestImportsPointDownAndTechnologiesStayWhereTheyAreKnown(t *testing.T) {
 	}
 }
 
-func TestAViolationIsSeen(t *testing.T) {
+func TestForbiddenImportsAreReported(t *testing.T) {
 	t.Parallel()
 	tree := os.DirFS(writeTree(t, map[string]string{
 		"worker/x.go":             "package worker\nimport (\n_ \"github.com/gofiber/fiber/v2\"\n_ \"presswork/api\"\n)",
@@ -267,19 +266,19 @@ func TestAViolationIsSeen(t *testing.T) {
 	got := strings.Join(violations(t, tree), "\n")
 	for _, want := range []string{
 		"which only api",
-		"arrows point down",
+		"which is in no lower layer",
 		"a test package",
 		"is in no layer",
 		"internal/inference imports the root",
 		"internal/chromium imports internal/guard, which imports the root",
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("%q does not say %q", got, want)
+			t.Errorf("violations = %q, want %q in it", got, want)
 		}
 	}
 
 	if strings.Contains(got, "fine.go") {
-		t.Errorf("complains of a child that knows its parent: %s", got)
+		t.Errorf("violations = %s, want none of a fine.go: a child may import its parent", got)
 	}
 }
 
@@ -309,7 +308,7 @@ func TestPagesForContributorsNameWhatExists(t *testing.T) {
 
 		paths := pattern.FindAllStringSubmatch(string(b), -1)
 		if len(paths) < 20 {
-			t.Errorf("%s: only %d paths were found", page, len(paths))
+			t.Errorf("%s: found %d paths, want at least 20; does the pattern fit the page?", page, len(paths))
 		}
 
 		for _, p := range paths {
@@ -326,9 +325,9 @@ func TestPagesForContributorsNameWhatExists(t *testing.T) {
 	}
 }
 
-// TestTechnologiesAreUsedWhereTheyMayBe fails when a package in technologies no longer imports
+// TestPackagesUseTheirTechnologies fails when a package in technologies no longer imports
 // the library.
-func TestTechnologiesAreUsedWhereTheyMayBe(t *testing.T) {
+func TestPackagesUseTheirTechnologies(t *testing.T) {
 	t.Parallel()
 
 	for tech, owners := range technologies {
@@ -347,7 +346,7 @@ func TestTechnologiesAreUsedWhereTheyMayBe(t *testing.T) {
 				src, err := os.ReadFile(path.Join(pkg, name))
 				return err == nil && !strings.HasSuffix(name, "_test.go") && strings.Contains(string(src), `"`+tech)
 			}) {
-				t.Errorf("%s has no need of %s", pkg, tech)
+				t.Errorf("technologies lists %s for %s, which does not import it", pkg, tech)
 			}
 		}
 	}

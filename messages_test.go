@@ -13,25 +13,25 @@ import (
 	"testing"
 )
 
-// ownWords lists the files that put another error's text into a public message, with the
+// publicCauses lists the files that put another error's text into a public message, with the
 // reason why that text may be public.
-var ownWords = map[string]string{
-	"internal/guard/dial.go":                "the words of this package about the host that the caller named",
-	"internal/guard/fetch.go":               "the words of internal/imagetype, which are constants",
-	"internal/guard/url.go":                 "the words of this package about the address that the caller named",
-	"internal/cache/config.go":              "settings of the command line, shown to its user",
-	"internal/inference/images.go":          "the words of internal/imagetype, which are constants",
+var publicCauses = map[string]string{
+	"internal/guard/dial.go":                "the text is this package's own, about the host that the caller named",
+	"internal/guard/fetch.go":               "the texts of internal/imagetype are constants",
+	"internal/guard/url.go":                 "the text is this package's own, about the address that the caller named",
+	"internal/cache/config.go":              "the user of the command line made the settings",
+	"internal/inference/images.go":          "the texts of internal/imagetype are constants",
 	"internal/input/json.go":                "a JSON syntax error quotes the caller's own body",
-	"internal/inference/gateway/calls.go":   "a schema's complaint about what the model wrote",
+	"internal/inference/gateway/calls.go":   "a schema describes the errors in the model's answer",
 	"internal/inference/jsonbody/object.go": "a JSON syntax error quotes the caller's own body",
-	"internal/markdown/formula/formula.go":  "the words of internal/markdown/tex about the author's formula",
+	"internal/markdown/formula/formula.go":  "the text is that of internal/markdown/tex, about the author's formula",
 	"internal/markdown/frontmatter/toml.go": "a syntax error quotes the caller's own front matter",
 }
 
-// TestNoPublicMessageIsMadeOfAnotherError reads the sources: a function that creates public
+// TestPublicMessagesHoldNoOtherError reads the sources: a function that creates public
 // errors must not get an error or an error's text. The text of a cause may hold a path, an
 // address or the output of a program.
-func TestNoPublicMessageIsMadeOfAnotherError(t *testing.T) {
+func TestPublicMessagesHoldNoOtherError(t *testing.T) {
 	t.Parallel()
 
 	complaints, calls := leaks(t, os.DirFS("."))
@@ -40,31 +40,33 @@ func TestNoPublicMessageIsMadeOfAnotherError(t *testing.T) {
 	}
 
 	if calls < 150 {
-		t.Errorf("only %d calls were found", calls)
+		t.Errorf("found %d calls that create public messages, want at least 150", calls)
 	}
 }
 
-func TestALeakIsFound(t *testing.T) {
+func TestPublicMessagesWithOtherErrorsAreReported(t *testing.T) {
 	t.Parallel()
 	tree := os.DirFS(writeTree(t, map[string]string{
-		"a/direct.go":               "package a\nfunc f() error { return fault.Errorf(c, \"x: %v\", err) }",
-		"b/text.go":                 "package b\nfunc f() error { return fault.Errorf(c, \"x: %s\", err.Error()) }",
-		"c/wrapper.go":              "package c\nfunc bad(s string, args ...any) error { return fault.Errorf(c, s, args...) }\nfunc f() error { return bad(\"x: %v\", readErr) }",
-		"d/literal.go":              "package d\nfunc f() error { return &fault.Error{Code: c, Message: err.Error()} }",
-		"bin/_src/previous/fine.go": "package f\nfunc f() error { return fault.Errorf(c, \"x: %v\", err) }",
-		"e/fine.go":                 "package e\nfunc f() error { return fault.Errorf(c, \"x %s\", name).WithCause(err) }",
+		"a/direct.go": `package a; func f() error { return fault.Errorf(c, "x: %v", err) }`,
+		"b/text.go":   `package b; func f() error { return fault.Errorf(c, "x: %s", err.Error()) }`,
+		"c/wrapper.go": `package c
+			func bad(s string, args ...any) error { return fault.Errorf(c, s, args...) }
+			func f() error { return bad("x: %v", readErr) }`,
+		"d/literal.go":              `package d; func f() error { return &fault.Error{Code: c, Message: err.Error()} }`,
+		"bin/_src/previous/fine.go": `package f; func f() error { return fault.Errorf(c, "x: %v", err) }`,
+		"e/fine.go":                 `package e; func f() error { return fault.Errorf(c, "x %s", name).WithCause(err) }`,
 	}))
 	complaints, _ := leaks(t, tree)
 
 	got := strings.Join(complaints, "\n")
 	for _, file := range []string{"direct.go", "text.go", "wrapper.go", "literal.go"} {
 		if !strings.Contains(got, file) {
-			t.Errorf("%s is not in %q", file, got)
+			t.Errorf("leaks = %q, want %s in it", got, file)
 		}
 	}
 
 	if strings.Contains(got, "fine.go") {
-		t.Errorf("complains of a private cause: %s", got)
+		t.Errorf("leaks = %s, want none of a fine.go: a private cause is allowed", got)
 	}
 }
 
@@ -80,7 +82,7 @@ func leaks(t *testing.T, tree fs.FS) (complaints []string, calls int) {
 			return cmp.Or(err, fs.SkipDir)
 		}
 		dir := path.Dir(name)
-		// The user of the command line may read errors of the own machine.
+		// A user of the command line may read the errors of their own machine.
 		local := dir == "internal/local" || strings.HasPrefix(dir, "cmd/") || isTestPackage(dir)
 		if d.IsDir() || local || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return nil
@@ -104,14 +106,14 @@ func leaks(t *testing.T, tree fs.FS) (complaints []string, calls int) {
 	}
 
 	for _, files := range packages {
-		coins := coiners(files)
+		creators := errorCreators(files)
 		for name, file := range files {
 			ast.Inspect(file, func(n ast.Node) bool {
 				var words []ast.Expr
 
 				switch n := n.(type) {
 				case *ast.CallExpr:
-					if coins[calleeOf(n)] {
+					if creators[calleeOf(n)] {
 						words = n.Args
 						calls++
 					}
@@ -120,14 +122,9 @@ func leaks(t *testing.T, tree fs.FS) (complaints []string, calls int) {
 				}
 
 				for _, word := range words {
-					if showsError(word) && ownWords[name] == "" {
-						complaints = append(
-							complaints,
-							fmt.Sprintf(
-								"%s: a public message is made of an error; give it to WithCause",
-								set.Position(word.Pos()),
-							),
-						)
+					if showsError(word) && publicCauses[name] == "" {
+						complaints = append(complaints, fmt.Sprintf(
+							"%s: a public message holds an error; pass it to WithCause", set.Position(word.Pos())))
 					}
 				}
 
@@ -139,27 +136,27 @@ func leaks(t *testing.T, tree fs.FS) (complaints []string, calls int) {
 	return complaints, calls
 }
 
-// coiners are the functions whose arguments become a public message: Errorf, and
-// those of the package that pass their own on to one.
-func coiners(files map[string]*ast.File) map[string]bool {
-	coins := map[string]bool{"fault.Errorf": true, "inference.Errorf": true, "inference.Invalidf": true}
+// errorCreators returns the names of the functions whose arguments become a public message. These are Errorf and the
+// functions of the package that pass their own arguments to another of them.
+func errorCreators(files map[string]*ast.File) map[string]bool {
+	creators := map[string]bool{"fault.Errorf": true, "inference.Errorf": true, "inference.Invalidf": true}
 
 	for grown := true; grown; {
 		grown = false
 
 		for _, file := range files {
 			if name := file.Name.Name; name == "presswork" || name == "inference" {
-				coins["Errorf"] = true
+				creators["Errorf"] = true
 			}
 
 			for _, decl := range file.Decls {
 				fn, ok := decl.(*ast.FuncDecl)
-				if !ok || coins[fn.Name.Name] || fn.Body == nil {
+				if !ok || creators[fn.Name.Name] || fn.Body == nil {
 					continue
 				}
 				ast.Inspect(fn.Body, func(n ast.Node) bool {
-					if call, ok := n.(*ast.CallExpr); ok && call.Ellipsis.IsValid() && coins[calleeOf(call)] {
-						coins[fn.Name.Name], grown = true, true
+					if call, ok := n.(*ast.CallExpr); ok && call.Ellipsis.IsValid() && creators[calleeOf(call)] {
+						creators[fn.Name.Name], grown = true, true
 					}
 
 					return true
@@ -168,7 +165,7 @@ func coiners(files map[string]*ast.File) map[string]bool {
 		}
 	}
 
-	return coins
+	return creators
 }
 
 // calleeOf returns the name of a called function, with its package or receiver.
@@ -187,7 +184,7 @@ func calleeOf(call *ast.CallExpr) string {
 	return ""
 }
 
-// messageOf is the Message of an Error or Warning that is made without Errorf.
+// messageOf returns the field Message of an Error or Warning that is created without Errorf.
 func messageOf(lit *ast.CompositeLit) (words []ast.Expr) {
 	for _, element := range lit.Elts {
 		if pair, ok := element.(*ast.KeyValueExpr); ok {
@@ -200,8 +197,7 @@ func messageOf(lit *ast.CompositeLit) (words []ast.Expr) {
 	return words
 }
 
-// showsError reports whether an expression is an error, by its name, or holds
-// the text of one.
+// showsError reports whether an expression has an error in it, which it knows by the name, or the text of an error.
 func showsError(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -211,7 +207,7 @@ func showsError(e ast.Expr) (found bool) {
 				found = true
 			}
 		case *ast.SelectorExpr:
-			// e.Message of an error is public itself.
+			// The field Message of an error is public already.
 			return false
 		case *ast.Ident:
 			if n.Name == "err" || n.Name == "cause" || strings.HasSuffix(n.Name, "Err") {

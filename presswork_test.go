@@ -10,15 +10,13 @@ import (
 	"presswork/internal/fault"
 )
 
-func TestErrorsKeepTheirCauseFromTheCaller(t *testing.T) {
+func TestPublicErrorsHideTheirCause(t *testing.T) {
 	t.Parallel()
 
-	err := fmt.Errorf(
-		"outer: %w",
-		fault.Errorf(fault.NotFound, "no job").WithCause(io.ErrUnexpectedEOF).WithParam("job_id"),
-	)
+	err := fmt.Errorf("outer: %w",
+		fault.Errorf(fault.NotFound, "no job").WithCause(io.ErrUnexpectedEOF).WithParam("job_id"))
 	if fault.CodeOf(err) != fault.NotFound || !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("code %q", fault.CodeOf(err))
+		t.Errorf("code %q, want not_found with the cause %v in %v", fault.CodeOf(err), io.ErrUnexpectedEOF, err)
 	}
 
 	public, _ := json.Marshal(fault.AsError(err))
@@ -26,12 +24,12 @@ func TestErrorsKeepTheirCauseFromTheCaller(t *testing.T) {
 		t.Errorf("got %s, want %s", public, want)
 	}
 
-	uncoined := fault.AsError(io.ErrClosedPipe)
-	if uncoined.Code != fault.Internal || uncoined.Message != "internal error" {
-		t.Errorf("unclassified: %+v", uncoined)
+	unknown := fault.AsError(io.ErrClosedPipe)
+	if unknown.Code != fault.Internal || unknown.Message != "internal error" {
+		t.Errorf("AsError of another error = %+v, want an internal error without its text", unknown)
 	}
 
 	if fault.AsError(nil) != nil || fault.CodeOf(nil) != "" {
-		t.Error("nil is an error")
+		t.Errorf("AsError(nil) = %v, CodeOf(nil) = %q; want nil and no code", fault.AsError(nil), fault.CodeOf(nil))
 	}
 }

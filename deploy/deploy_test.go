@@ -22,15 +22,15 @@ import (
 	"presswork/tasks"
 )
 
-const top = ".."
+const repository = ".."
 
-// files returns the texts of the files below the paths whose names end in ending.
+// files returns the texts, by name, of the files below paths whose names end in ending. It fails if there is none.
 func files(t *testing.T, ending string, paths ...string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 
 	for _, p := range paths {
-		err := filepath.WalkDir(filepath.Join(top, p), func(name string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join(repository, p), func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(name, ending) {
 				return err
 			}
@@ -54,6 +54,7 @@ func files(t *testing.T, ending string, paths ...string) map[string]string {
 func TestYAMLAndJSONParse(t *testing.T) {
 	t.Parallel()
 
+	// "ml" is the end of .yml and .yaml.
 	for name, text := range files(t, "ml", "deploy", "docker-compose.yml", ".devcontainer") {
 		d := yaml.NewDecoder(strings.NewReader(text))
 
@@ -88,11 +89,11 @@ func TestSearXNGAnswersInJSON(t *testing.T) {
 		Search struct{ Formats []string }
 	}
 	if err := yaml.Unmarshal(b, &settings); err != nil || !slices.Contains(settings.Search.Formats, "json") {
-		t.Errorf("%v; formats are %v", err, settings.Search.Formats)
+		t.Errorf("search.formats = %v, error %v; want json in it", settings.Search.Formats, err)
 	}
 }
 
-// foreign are variables of other programs in these files.
+// foreign lists the variables of other programs in these files.
 var foreign = []string{"MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "CGO_ENABLED", "SEARXNG_SECRET", "PYTHON_LIBRARIES"}
 
 func TestEverySettingNamedExists(t *testing.T) {
@@ -114,19 +115,19 @@ func TestEverySettingNamedExists(t *testing.T) {
 			found++
 
 			if setting := m[1] + m[2]; !slices.Contains(known, setting) {
-				t.Errorf("%s: %s is no setting", name, setting)
+				t.Errorf("%s names %s, which is no setting of Presswork", name, setting)
 			}
 		}
 	}
 
 	if found < 30 {
-		t.Errorf("only %d settings found; the pattern does not fit the files", found)
+		t.Errorf("found %d settings, want at least 30; does the pattern fit the files?", found)
 	}
 }
 
-// TestTheImageHasWhatSetupInstalls checks that a container has the packages that
+// TestImageHasThePackagesOfSetup checks that a container has the packages that
 // `make setup setup-tools` installs on a machine.
-func TestTheImageHasWhatSetupInstalls(t *testing.T) {
+func TestImageHasThePackagesOfSetup(t *testing.T) {
 	t.Parallel()
 
 	image, err := os.ReadFile("Dockerfile")
@@ -149,7 +150,8 @@ func TestTheImageHasWhatSetupInstalls(t *testing.T) {
 	has := strings.Fields(installs)
 	found := 0
 
-	for _, m := range regexp.MustCompile(`(?:(?:redis|bubblewrap|science|ffmpeg|poppler)\) packages|need_fonts)\+=\(([^)]+)\)`).FindAllSubmatch(setup, -1) {
+	lists := regexp.MustCompile(`(?:(?:redis|bubblewrap|science|ffmpeg|poppler)\) packages|need_fonts)\+=\(([^)]+)\)`)
+	for _, m := range lists.FindAllSubmatch(setup, -1) {
 		for name := range strings.FieldsSeq(string(m[1])) {
 			found++
 
@@ -160,7 +162,7 @@ func TestTheImageHasWhatSetupInstalls(t *testing.T) {
 	}
 
 	if found < 14 {
-		t.Errorf("%d packages found; the pattern does not fit scripts/setup.sh", found)
+		t.Errorf("found %d packages, want at least 14; does the pattern fit scripts/setup.sh?", found)
 	}
 }
 
@@ -176,12 +178,12 @@ func TestEveryMetricNamedExists(t *testing.T) {
 	texts := files(t, "alerts.yml", "deploy/prometheus")
 	maps.Copy(texts, files(t, ".json", "deploy/grafana"))
 	maps.Copy(texts, files(t, "operations.md", "docs"))
-	// A queue gauge is made of a prefix and a name.
+	// The code joins the name of a queue gauge from this prefix and a word.
 	queue := regexp.MustCompile(`^presswork_queue_(\w+)$`)
 	for name, text := range texts {
 		metrics := regexp.MustCompile(`\b(?:presswork|gen_ai_server)_[a-z_]+`).FindAllString(text, -1)
 		if len(metrics) == 0 {
-			t.Errorf("%s names no metric", name)
+			t.Errorf("%s names no metric, want at least one", name)
 		}
 
 		for _, m := range metrics {
@@ -193,15 +195,15 @@ func TestEveryMetricNamedExists(t *testing.T) {
 			}
 
 			if !strings.Contains(code.String(), want) {
-				t.Errorf("%s: nothing measures %s", name, m)
+				t.Errorf("%s names %s, which is no metric in the code", name, m)
 			}
 		}
 	}
 }
 
-// TestEveryAlertIsTried checks that each alert has two tests: one in which it fires, and one
+// TestEveryAlertIsTested checks that each alert has two tests: one in which it fires, and one
 // in which it does not.
-func TestEveryAlertIsTried(t *testing.T) {
+func TestEveryAlertIsTested(t *testing.T) {
 	t.Parallel()
 
 	alerts, err := os.ReadFile("prometheus/alerts.yml")
@@ -216,40 +218,37 @@ func TestEveryAlertIsTried(t *testing.T) {
 
 	for _, m := range regexp.MustCompile(`- alert: (\w+)`).FindAllSubmatch(alerts, -1) {
 		if n := strings.Count(string(tests), `alertname="`+string(m[1])+`"`); n != 2 {
-			t.Errorf("%s has %d tests, want one that it fires and one that it does not", m[1], n)
+			t.Errorf("alert %s has %d tests, want one in which it fires and one in which it does not", m[1], n)
 		}
 	}
 }
 
-func TestWorkersFollowEveryQueue(t *testing.T) {
+func TestKEDAScalesByEveryQueue(t *testing.T) {
 	t.Parallel()
 
-	keda, err := os.ReadFile(top + "/deploy/kubernetes/keda.yaml")
+	keda, err := os.ReadFile("kubernetes/keda.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	var follows, want []string
+	var got, want []string
 	for _, m := range regexp.MustCompile(`valueLocation: (.+)`).FindAllStringSubmatch(string(keda), -1) {
-		follows = append(follows, m[1])
+		got = append(got, m[1])
 	}
 
 	for _, q := range tasks.Queues() {
-		want = append(
-			want,
-			fmt.Sprintf("presswork_queue_open{queue=%q}", q),
-			fmt.Sprintf("presswork_queue_oldest_seconds{queue=%q}", q),
-		)
+		want = append(want, fmt.Sprintf("presswork_queue_open{queue=%q}", q),
+			fmt.Sprintf("presswork_queue_oldest_seconds{queue=%q}", q))
 	}
-	slices.Sort(follows)
+	slices.Sort(got)
 	slices.Sort(want)
 
-	if !slices.Equal(follows, want) {
-		t.Errorf("keda.yaml follows %q, want %q", follows, want)
+	if !slices.Equal(got, want) {
+		t.Errorf("keda.yaml scales by %q, want %q", got, want)
 	}
 }
 
-func TestLinksBetweenDocumentsLeadSomewhere(t *testing.T) {
+func TestLinksBetweenDocumentsExist(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 	// Links within code are not followed.
@@ -257,13 +256,13 @@ func TestLinksBetweenDocumentsLeadSomewhere(t *testing.T) {
 	for name, text := range files(t, ".md", "docs", "deploy", "CONTRIBUTING.md", "CHANGELOG.md") {
 		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("link in %s: %v", name, err)
 			}
 		}
 	}
 }
 
-// manifests returns the objects of a file by kind and name.
+// manifests returns the objects of a file, by "kind/name".
 func manifests(t *testing.T, name string) map[string]manifest {
 	t.Helper()
 
@@ -284,6 +283,7 @@ func manifests(t *testing.T, name string) map[string]manifest {
 	}
 }
 
+// manifest has the fields of the Kubernetes objects that the tests read.
 type manifest struct {
 	Kind       string
 	Metadata   struct{ Name string }
@@ -316,20 +316,22 @@ type manifest struct {
 	}
 }
 
+// source is an object whose items a projected volume shows as files.
 type source struct {
 	Name     string
 	Optional bool
 	Items    []struct{ Key, Path string }
 }
 
-// TestConfiguredFilesAreWhereTheyAreLookedFor checks the working directories: by default,
-// INFERENCE_CONFIG and KEYS_CONFIG name files there.
-func TestConfiguredFilesAreWhereTheyAreLookedFor(t *testing.T) {
+// TestWorkingDirectoriesHaveTheConfiguredFiles checks the deployments: by default, INFERENCE_CONFIG and KEYS_CONFIG name
+// files in the working directory.
+func TestWorkingDirectoriesHaveTheConfiguredFiles(t *testing.T) {
 	t.Parallel()
 	have := manifests(t, "config.yaml")
 	maps.Copy(have, manifests(t, "secret.example.yaml"))
 
-	for role, want := range map[string][]string{"api": {"ConfigMap/presswork-models models.yaml", "Secret/presswork-keys keys.yaml"}, "worker": {"ConfigMap/presswork-models models.yaml"}} {
+	const models, keys = "ConfigMap/presswork-models models.yaml", "Secret/presswork-keys keys.yaml"
+	for role, want := range map[string][]string{"api": {models, keys}, "worker": {models}} {
 		pod := manifests(t, role+".yaml")["Deployment/presswork-"+role].Spec.Template.Spec
 		mounted := ""
 
@@ -355,35 +357,40 @@ func TestConfiguredFilesAreWhereTheyAreLookedFor(t *testing.T) {
 		}
 
 		if slices.Sort(got); !slices.Equal(got, want) {
-			t.Errorf("%s finds %q in its working directory, and not %q", role, got, want)
+			t.Errorf("the working directory of %s has %q, want %q", role, got, want)
 		}
 	}
 }
 
-// TestWorkersReachTheEnginesOfTheCluster checks the engines in models.yaml, and Ollama.
-func TestWorkersReachTheEnginesOfTheCluster(t *testing.T) {
+// TestNetworkPolicyAllowsTheEnginesOfTheCluster checks the ports of whisper.cpp, of Ollama and of the engines in
+// models.yaml.
+func TestNetworkPolicyAllowsTheEnginesOfTheCluster(t *testing.T) {
 	t.Parallel()
-	var open []string
+	var allowed []string
 
 	for _, rule := range manifests(t, "networkpolicy.yaml")["NetworkPolicy/presswork-worker"].Spec.Egress {
 		for _, to := range rule.To {
 			if to.PodSelector != nil && to.PodSelector.MatchLabels["presswork/engine"] == "true" {
 				for _, p := range rule.Ports {
-					open = append(open, fmt.Sprint(p.Port))
+					allowed = append(allowed, fmt.Sprint(p.Port))
 				}
 			}
 		}
 	}
 	models := manifests(t, "config.yaml")["ConfigMap/presswork-models"].Data["models.yaml"]
 
-	shown := regexp.MustCompile(`base_url: "http://[^/"]+:(\d+)/`).FindAllStringSubmatch(models, -1)
-	if len(shown) == 0 {
-		t.Error("models.yaml shows no engine")
+	ports := []string{"8080", "11434"}
+	for _, m := range regexp.MustCompile(`base_url: "http://[^/"]+:(\d+)/`).FindAllStringSubmatch(models, -1) {
+		ports = append(ports, m[1])
 	}
 
-	for _, port := range append(shown, []string{"", "8080"}, []string{"", "11434"}) {
-		if !slices.Contains(open, port[1]) {
-			t.Errorf("engines on port %s are not reached; open are %v", port[1], open)
+	if len(ports) == 2 {
+		t.Error("found no engine in models.yaml, want at least one")
+	}
+
+	for _, port := range ports {
+		if !slices.Contains(allowed, port) {
+			t.Errorf("workers may connect to engines on the ports %v, want %s in them", allowed, port)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-"""Translates a seccomp profile of Docker's form into a filter for the kernel:
-filter.py PROFILE writes it to standard output."""
+"""filter.py PROFILE translates a seccomp profile in Docker's format into a filter for the
+kernel, and writes it to standard output."""
 import json
 import sys
 

@@ -1,6 +1,5 @@
-"""Reads what kustomize built from standard input and says what Kubernetes or KEDA
-would refuse: kubernetes.py CRD...; unknown fields are refused."""
-import json
+"""kubernetes.py CRD... reads manifests from standard input and prints the first error that
+Kubernetes or KEDA would report. Unknown fields are errors."""
 import sys
 
 import jsonschema
@@ -11,7 +10,7 @@ VERSION = "1.37"
 
 
 def strict(schema):
-    """A schema of KEDA's, which knows no fields but those that it names."""
+    """Makes a schema of KEDA reject the fields that it does not name."""
     if isinstance(schema, list):
         for s in schema:
             strict(s)
@@ -31,9 +30,9 @@ for name in sys.argv[1:]:
         schema["properties"]["metadata"] = {"type": "object"}
         foreign[f"{spec['group']}/{v['name']}", spec["names"]["kind"]] = schema
 
-read = 0
+count = 0
 for document in yaml.safe_load_all(sys.stdin):
-    read += 1
+    count += 1
     kind = document["apiVersion"], document["kind"]
     name = f"{document['kind']} {document['metadata']['name']}"
     try:
@@ -43,4 +42,4 @@ for document in yaml.safe_load_all(sys.stdin):
             kubernetes_validate.validate(document, VERSION, strict=True)
     except Exception as e:
         sys.exit(f"{name}: {e}"[:2000])
-print(json.dumps(read))
+print(count)
