@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestLostWords(t *testing.T) {
+func TestLostWordsAreReportedAsOftenAsTheyAreMissing(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -18,22 +18,22 @@ func TestLostWords(t *testing.T) {
 		lost       []string
 	}{
 		"equal":                     {"One two, THREE", "one TWO three", nil},
-		"divided at lines":          {"an incomprehensible word", "an incompre-\nhensible word", nil},
+		"divided at a line":         {"an incomprehensible word", "an incompre-\nhensible word", nil},
 		"ligatures, capitals, soft": {"straße ﬁnd foo\u00adbar", "STRASSE find foobar", nil},
 		"another order of signs":    {"कि", "िक", nil},
-		"one of two":                {"cat cat dog", "cat dog", []string{"cat"}},
-		"all":                       {"alpha beta", "", []string{"alpha", "beta"}},
+		"missing once":              {"cat cat dog", "cat dog", []string{"cat"}},
+		"missing words":             {"alpha beta", "", []string{"alpha", "beta"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.lost, wordsOf(c.source).lost(wordsOf(c.in))); diff != "" {
-				t.Errorf("%s: lost (-want +got):\n%s", name, diff)
+				t.Errorf("lost words (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// pdftotext may change the order of letters in a line from right to left.
-func TestOnlyLettersOfRightToLeftWordsAreCompared(t *testing.T) {
+// pdftotext may change the order of the letters of a line from right to left.
+func TestRightToLeftWordsAreComparedByLetters(t *testing.T) {
 	t.Parallel()
 
 	if got := wordsOf("اصلاح plain").letters().lost(wordsOf("اصالح").letters()); !cmp.Equal(got, []string{"plain"}) {
@@ -58,7 +58,7 @@ func TestSyntaxIsNotCountedAsWords(t *testing.T) {
 	}
 }
 
-func TestVisibleText(t *testing.T) {
+func TestVisibleTextLeavesOutScriptsAndDividesBlocks(t *testing.T) {
 	t.Parallel()
 
 	const page = "<head><title>no</title></head><p>a<b>b</b></p>" +
@@ -74,7 +74,7 @@ func TestVisibleText(t *testing.T) {
 	}
 }
 
-func TestVisibleSyntaxOutsideCode(t *testing.T) {
+func TestVisibleSyntaxIsReportedOutsideCode(t *testing.T) {
 	t.Parallel()
 
 	got := visibleSyntax(
@@ -85,7 +85,7 @@ func TestVisibleSyntaxOutsideCode(t *testing.T) {
 	}
 }
 
-func TestPagesAreCounted(t *testing.T) {
+func TestSliversAndGapsAreCounted(t *testing.T) {
 	t.Parallel()
 	// page returns a page of 297 rows, one for each millimetre, with ink from one row to another.
 	page := func(from, to int) []bool {
@@ -104,7 +104,7 @@ func TestPagesAreCounted(t *testing.T) {
 	}
 
 	if got, _, _ := countPages([][]bool{line}); got.Slivers != 0 {
-		t.Errorf("%d slivers of a short document, want none", got.Slivers)
+		t.Errorf("a document of one short page has %d slivers, want none", got.Slivers)
 	}
 }
 
@@ -113,16 +113,14 @@ func TestMarkdownIsFoundInFolders(t *testing.T) {
 
 	dir := t.TempDir()
 	for _, name := range []string{"a.md", "sub/b.MDX", "sub/c.qmd", "sub/d.txt"} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(dir, name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
 
-			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		})
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 
 	paths, err := find(dir)
@@ -131,15 +129,19 @@ func TestMarkdownIsFoundInFolders(t *testing.T) {
 	}
 
 	if _, err := find(t.TempDir()); err == nil || !strings.Contains(err.Error(), "no Markdown") {
-		t.Errorf("empty folder: error %v, want one about no Markdown", err)
+		t.Errorf("empty folder: error %v, want one with no Markdown", err)
 	}
+}
+
+func TestAllThemesAreListed(t *testing.T) {
+	t.Parallel()
 
 	if all, err := themeNames("all"); err != nil || len(all) < 35 || !slices.Contains(all, "nord") {
 		t.Errorf("themeNames(all) = %q, %v; want at least 35 with nord", all, err)
 	}
 }
 
-func TestWordsOutsideTheMargins(t *testing.T) {
+func TestWordsOutsideTheMarginsAreReported(t *testing.T) {
 	t.Parallel()
 
 	got := outsideMargins(`<page width="595.0" height="842.0">
@@ -153,7 +155,7 @@ func TestWordsOutsideTheMargins(t *testing.T) {
 	}
 }
 
-func TestRotatedThemes(t *testing.T) {
+func TestRotationGivesEachDocumentTheSameNumberOfThemes(t *testing.T) {
 	t.Parallel()
 	o := options{themes: []string{"a", "b", "c"}, rotate: 2}
 
@@ -162,7 +164,7 @@ func TestRotatedThemes(t *testing.T) {
 	for theme, want := range [][]string{{"0", "1", "3"}, {"0", "2", "3"}, {"1", "2"}} {
 		t.Run(o.themes[theme], func(t *testing.T) {
 			if diff := cmp.Diff(want, o.documentsOf(theme, paths)); diff != "" {
-				t.Errorf("theme %d (-want +got):\n%s", theme, diff)
+				t.Errorf("documents of the theme (-want +got):\n%s", diff)
 			}
 		})
 	}

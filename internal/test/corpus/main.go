@@ -1,6 +1,6 @@
-// Command corpus converts every Markdown file below a folder and reports failures, warnings and times. It also
-// reports words that another renderer has and this one loses, and pages that are nearly empty or end in white. It
-// needs cmark-gfm and poppler.
+// Command corpus converts each Markdown file below a folder and reports failures, warnings and times. It also reports
+// words that cmark-gfm shows and Presswork does not, and pages that are nearly empty or empty at the end. It needs
+// cmark-gfm and poppler.
 package main
 
 import (
@@ -33,7 +33,7 @@ func start(args []string, stdout, stderr io.Writer) int {
 	theme := flags.String("theme", themes.Default, "themes, with commas between, or all")
 	flags.StringVar(&o.keep, "keep", "", "folder to keep the PDFs in")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "documents at a time")
-	flags.IntVar(&o.rotate, "rotate", 0, "how many of the themes each document is printed in, by turns (default: all)")
+	flags.IntVar(&o.rotate, "rotate", 0, "number of themes for each document, in rotation (default: all)")
 
 	asJSON := flags.String("json", "", "file for the report as JSON")
 	if err := flags.Parse(args); err != nil {

@@ -10,12 +10,11 @@ import (
 const (
 	sheetHeight = 297.0 // mm
 	sheetMargin = "20mm"
-	margin      = 20.0 // sheetMargin in mm
-	resolution  = 36   // pixels an inch: half a line of text is a row
+	margin      = 20.0
+	resolution  = 36 // pixels per inch: a row is half a line of text
 )
 
-// Pages counts the pages of some prints. The last page of a document has no gap, because it ends where the document
-// ends.
+// Pages counts the pages of some prints. Gap15 and Gap33 leave out the last page of a document.
 type Pages struct {
 	All int `json:"all"`
 	// Slivers counts pages with ink in less than 5 % of the height of their text area.
@@ -25,7 +24,7 @@ type Pages struct {
 	Gap33 int `json:"gap_33"`
 }
 
-// add adds the counts of other prints.
+// add adds the counts of o to p.
 func (p *Pages) add(o Pages) {
 	p.All += o.All
 	p.Slivers += o.Slivers
@@ -33,9 +32,9 @@ func (p *Pages) add(o Pages) {
 	p.Gap33 += o.Gap33
 }
 
-// countPages counts the pages of one print. A last page may be a sliver as well: a line that would have fitted on the
-// page before. worst is the number of the page with the most empty space at its end, and emptiest is the
-// share of that space. The last page is left out.
+// countPages counts the pages of one print. The last page may be a sliver, for example a line that would have fitted on
+// the page before. worst is the number of the page with the most empty space at its end, and emptiest is that share of
+// the page. They leave out the last page.
 func countPages(pages [][]bool) (p Pages, worst int, emptiest float64) {
 	p.All = len(pages)
 	for n, rows := range pages {
@@ -88,10 +87,10 @@ var box = regexp.MustCompile(
 	`<page width="([\d.]+)"|<word xMin="(-?[\d.]+)" yMin="[^"]*" xMax="(-?[\d.]+)" yMax="[^"]*">([^<]*)</word>`,
 )
 
-// outsideMargins returns the words of `pdftotext -bbox` that extend past the left or right side of the text area by
-// more than hanging punctuation does.
+// outsideMargins returns the words in the output of `pdftotext -bbox` that extend beyond the left or right side of the
+// text area by more than hanging punctuation.
 func outsideMargins(boxes string) (words []string) {
-	const points = 72 / 25.4 // a millimetre
+	const points = 72 / 25.4 // per millimetre
 	const hanging = 12.5 * points
 	number := func(s string) float64 { x, _ := strconv.ParseFloat(s, 64); return x }
 

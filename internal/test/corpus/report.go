@@ -10,7 +10,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// listed is the number of words or forms of a document that are shown.
+// listed is the number of words of a document that a report shows.
 const listed = 12
 
 // table prints a report as Markdown.
@@ -48,7 +48,7 @@ func (r Report) table(w io.Writer) {
 	for path, found := range r.Notes {
 		notes[path] = fmt.Sprintf("%d: %s", len(found), sample(found))
 	}
-	section(w, "Notes: forms of Markdown that are read as text", notes)
+	section(w, "Notes: Markdown syntax that a page shows as text", notes)
 	fmt.Fprintf(w, "\nRemarkable\n\n")
 
 	for _, p := range r.Prints {
@@ -99,22 +99,9 @@ func row(w io.Writer, name string, prints []Print) {
 	slices.Sort(documents)
 	slices.Sort(each)
 	followed := pages.All - len(documents) // by another page
-	fmt.Fprintf(
-		w,
-		"| %s | %d | %d | %d | %d | %s | %s | %d | %d | %.0f / %.0f | %.0f |\n",
-		name,
-		len(prints),
-		failures,
-		pages.All,
-		pages.Slivers,
-		share(pages.Gap15, followed),
-		share(pages.Gap33, followed),
-		lost,
-		out,
-		quantile(documents, .5),
-		quantile(documents, .95),
-		quantile(each, .5),
-	)
+	fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %s | %s | %d | %d | %.0f / %.0f | %.0f |\n", name, len(prints),
+		failures, pages.All, pages.Slivers, share(pages.Gap15, followed), share(pages.Gap33, followed), lost, out,
+		quantile(documents, .5), quantile(documents, .95), quantile(each, .5))
 }
 
 // remarks prints the documents that a reader should look at.
@@ -131,11 +118,11 @@ func (p Print) remarks(w io.Writer) {
 	}
 
 	if len(p.Outside) > 0 {
-		about("%d words stand outside the margins: %s", len(p.Outside), sample(p.Outside))
+		about("%d words are outside the margins: %s", len(p.Outside), sample(p.Outside))
 	}
 
 	if p.Pages.Slivers > 0 || p.Pages.Gap33 > 0 {
-		about("%d pages, %d slivers, %d more than a third empty; page %d to %.0f %%", p.Pages.All,
+		about("%d pages, %d slivers, %d more than a third empty; page %d is %.0f %% empty", p.Pages.All,
 			p.Pages.Slivers, p.Pages.Gap33, p.Worst, 100*p.Empty)
 	}
 }

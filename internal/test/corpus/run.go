@@ -58,7 +58,7 @@ type options struct {
 	themes []string
 	keep   string // the folder of the PDFs
 	jobs   int
-	rotate int // how many of the themes each document is printed in; 0: all
+	rotate int // number of themes for each document; 0 for all
 }
 
 // find lists the Markdown files below a folder.
@@ -72,7 +72,7 @@ func find(dir string) (paths []string, err error) {
 		return err
 	})
 	if err == nil && len(paths) == 0 {
-		err = fmt.Errorf("%s holds no Markdown (.md, .markdown, .mdx, .qmd, .Rmd)", dir)
+		err = fmt.Errorf("%s has no Markdown (.md, .markdown, .mdx, .qmd, .Rmd)", dir)
 	}
 
 	return paths, err
@@ -105,7 +105,7 @@ func run(ctx context.Context, o options) (Report, error) {
 	return r, nil
 }
 
-// documentsOf returns the documents that are printed in a theme: all, or with rotate a share of them.
+// documentsOf returns the documents to print in a theme: all of them, or a share if rotate is set.
 func (o options) documentsOf(theme int, paths []string) (out []string) {
 	for n, path := range paths {
 		if k := len(o.themes); o.rotate == 0 || (theme-n*o.rotate%k+k)%k < o.rotate {
@@ -116,7 +116,7 @@ func (o options) documentsOf(theme int, paths []string) (out []string) {
 	return out
 }
 
-// convert converts the documents with a theme, and calls each for every result in the order of paths.
+// convert converts documents with a theme, and calls each with every result in the order of paths.
 func convert(
 	ctx context.Context,
 	o options,
@@ -144,10 +144,7 @@ func convert(
 				FooterText: new(""),
 				HeaderText: new(""),
 				Margins: presswork.Margins{
-					Top:    sheetMargin,
-					Right:  sheetMargin,
-					Bottom: sheetMargin,
-					Left:   sheetMargin,
+					Top: sheetMargin, Right: sheetMargin, Bottom: sheetMargin, Left: sheetMargin,
 				},
 			},
 		})
@@ -164,8 +161,8 @@ func convert(
 	return ctx.Err()
 }
 
-// readPages converts documents to HTML, and compares their words with those that cmark-gfm finds. It returns the words
-// of each page.
+// readPages converts documents to HTML, and compares their words with those of cmark-gfm. It returns the words of each
+// page.
 func (r *Report) readPages(ctx context.Context, o options, paths []string) (map[string]words, error) {
 	pages := map[string]words{}
 	err := convert(ctx, o, presswork.HTML, "light", paths, func(path string, out local.Output, err error) error {
@@ -264,7 +261,7 @@ var (
 	code  = regexp.MustCompile(`(?s)<code\b.*?</code>`)
 )
 
-// visibleSyntax returns the first Markdown syntax that a page shows as text.
+// visibleSyntax returns the Markdown syntax that a page shows as text, sorted and each once.
 func visibleSyntax(page []byte) []string {
 	text, err := visibleText(code.ReplaceAll(block.ReplaceAll(page, []byte("<hr>")), []byte("CODE")))
 	if err != nil {

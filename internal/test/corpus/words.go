@@ -18,11 +18,11 @@ import (
 	"presswork/internal/markdown/frontmatter"
 )
 
-// words counts the words of a text in a normal form that is equal for a source, a page and a print. It has no
-// case, ligatures, accents and vowel signs, whose order differs in print.
+// words counts the words of a text in a normal form, so that a source, a page and a print can be compared. The form has
+// no case, ligatures, accents and vowel signs, whose order differs in print.
 type words struct {
 	count map[string]int
-	// run has all of them without separators. A print divides words at the ends of lines and at the edges of cells.
+	// run has all words without separators, because a print divides words at the ends of lines and of cells.
 	run string
 }
 
@@ -55,8 +55,7 @@ func wordsOf(text string) words {
 	return w
 }
 
-// letters returns w with the words of right-to-left scripts split into letters, because pdftotext changes the order
-// within lines and of ligatures.
+// letters returns w with the words of right-to-left scripts split into letters, because pdftotext changes their order.
 func (w words) letters() words {
 	out := words{count: map[string]int{}, run: w.run}
 	for word, n := range w.count {
@@ -73,7 +72,7 @@ func (w words) letters() words {
 	return out
 }
 
-// rightToLeft reports whether r belongs to a script that is written from right to left.
+// rightToLeft reports whether a letter belongs to a script that is written from right to left.
 func rightToLeft(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko)
 }
@@ -87,7 +86,7 @@ func (w words) total() (n int) {
 	return n
 }
 
-// lost returns the words that in has less often than w, in alphabetical order, each as often as it is missing.
+// lost returns the words that in has less often than w, in alphabetical order, and each as often as it is missing.
 func (w words) lost(in words) []string {
 	var out []string
 
@@ -159,7 +158,6 @@ func visibleText(page []byte) (string, error) {
 				return
 			case "b", "strong", "em", "i", "span", "a", "code", "mark", "u", "s", "del", "wbr", "sub", "sup", "small",
 				"font", "tt", "kbd", "var":
-				// These elements may be within a word.
 			default:
 				b.WriteByte('\n')
 			}

@@ -15,7 +15,7 @@ import (
 	"presswork"
 )
 
-// submit sends a request until an API accepts it. A request without an idempotency key is repeated only if the API
+// submit sends a request until an API accepts it. It repeats a request without an idempotency key only if the API has
 // certainly rejected it.
 func (l *load) submit(r request, at int, accepted chan<- presswork.Job) {
 	for try := 0; ; try++ {
@@ -77,7 +77,7 @@ func (l *load) requestJob(op, method string, job int, id string, at int) Entry {
 	return e
 }
 
-// get returns the status of a job, if the API has answered.
+// get returns the status of a job. It returns false if the API has not answered.
 func (l *load) get(job int, id string, at int) (presswork.Status, bool) {
 	e := l.requestJob(opGet, "GET", job, id, at)
 	return e.Status, e.Code == http.StatusOK
@@ -89,7 +89,7 @@ func (l *load) cancel(job int, id string, at int) bool {
 	return e.Code == http.StatusOK || e.Code == http.StatusConflict
 }
 
-// watch follows the events of a job to its end and reconnects after failures. With hangUp it disconnects after each
+// watch reads the events of a job until its end and reconnects after failures. With hangUp it disconnects after each
 // event.
 func (l *load) watch(job int, id string, at int, since int64, hangUp bool) {
 	e := Entry{Op: opWatch, Job: job, ID: id, Call: l.h.now(), Since: since}
@@ -191,7 +191,7 @@ func (l *load) complete(job int, rng *rand.Rand) {
 			}
 
 			for _, c := range chunk.Choices {
-				// Chunks may be joined on the way.
+				// The server may join chunks.
 				for word := range strings.FieldsSeq(c.Delta.Content) {
 					if word != fmt.Sprintf("t%d", e.Tokens) {
 						e.Error = fmt.Sprintf("token %d is %q", e.Tokens, word)

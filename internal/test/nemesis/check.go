@@ -34,7 +34,7 @@ func Check(entries []Entry, final State) []string {
 		check()
 	}
 
-	return append(c.complaints, unlinear(entries)...)
+	return append(c.complaints, nonLinearizable(entries)...)
 }
 
 // checker collects the broken promises.
@@ -62,7 +62,7 @@ func (c *checker) accepted() {
 			c.complain("job %d (%s, %s) was accepted, but does not exist", e.Job, e.Kind, id)
 		case !job.Status.Terminal():
 			c.complain("job %d (%s, %s) was accepted and is %s, %s", e.Job, e.Kind, id, job.Status, job.Stage)
-		case job.Status == presswork.Failed && !c.unlucky(e, job):
+		case job.Status == presswork.Failed && !c.killedThreeTimes(e, job):
 			c.complain("job %d (%s, %s) failed: %+v", e.Job, e.Kind, id, job.Error)
 		case job.Status == presswork.Cancelled && e.Kind != "cancelled":
 			c.complain("job %d (%s, %s) was cancelled, but no caller requested that", e.Job, e.Kind, id)
@@ -78,9 +78,9 @@ func (c *checker) accepted() {
 	}
 }
 
-// unlucky reports whether the nemesis killed three workers of one job. The job then fails, because it seems to kill its
-// workers.
-func (c *checker) unlucky(e Entry, job presswork.Job) bool {
+// killedThreeTimes reports whether the nemesis may have killed three workers of one job. The job then fails, because it
+// seems to kill its workers.
+func (c *checker) killedThreeTimes(e Entry, job presswork.Job) bool {
 	if job.Error == nil || job.Error.Code != fault.RenderFailed ||
 		!strings.Contains(job.Error.Message, "the worker died") || job.FinishedAt == nil {
 		return false
@@ -88,10 +88,10 @@ func (c *checker) unlucky(e Entry, job presswork.Job) bool {
 	end, lost := e.Call+job.FinishedAt.Sub(job.CreatedAt), 0
 
 	for _, f := range c.entries {
-		took := strings.HasPrefix(f.Kind, "kill") ||
+		kills := strings.HasPrefix(f.Kind, "kill") ||
 			slices.Contains([]string{"pause", "restart", "part", "lose answers"}, f.Kind)
 		// The fault may have ended a worker while the call was running.
-		if f.Op == opFault && took && (strings.HasPrefix(f.Target, "worker") || f.Kind == "kill who stores") &&
+		if f.Op == opFault && kills && (strings.HasPrefix(f.Target, "worker") || f.Kind == killStoringWorkers) &&
 			f.Call < end && f.Return > e.Call {
 			lost++
 		}
@@ -100,11 +100,11 @@ func (c *checker) unlucky(e Entry, job presswork.Job) bool {
 	return lost >= 3
 }
 
-// keys checks that requests with one idempotency key make one job.
+// keys checks that requests with one idempotency key create one job.
 func (c *checker) keys() {
 	ids := map[int]map[string]bool{}
 	keyed := map[int]bool{}
-	// note adds the id of a job that the submissions with this number made.
+	// note adds the id of a job that the submissions with a number created.
 	note := func(job int, id string) {
 		if ids[job] == nil {
 			ids[job] = map[string]bool{}
@@ -132,10 +132,10 @@ func (c *checker) keys() {
 		}
 	}
 
-	for job, of := range ids {
-		if keyed[job] && len(of) > 1 {
-			c.complain("the requests of job %d, with one key, made %d jobs: %v", job, len(of),
-				slices.Sorted(maps.Keys(of)))
+	for job, created := range ids {
+		if keyed[job] && len(created) > 1 {
+			c.complain("the requests of job %d, with one key, created %d jobs: %v", job, len(created),
+				slices.Sorted(maps.Keys(created)))
 		}
 	}
 }
@@ -159,11 +159,12 @@ func (c *checker) artifacts() {
 	}
 
 	for id, keys := range c.objects {
-		if _, there := c.final.Jobs[id]; !there {
+		if _, exists := c.final.Jobs[id]; !exists {
 			c.complain("the artifact %v belongs to no job", keys)
 		}
 	}
-	// A source is deleted at the end of its job. A source that a crash left must be in the index that the sweeper reads.
+	// A worker deletes a source at the end of its job. A source that remains after a crash must be in the index that the
+	// sweeper reads.
 	for _, key := range c.final.Objects {
 		if _, found := slices.BinarySearch(c.final.Index, key); strings.HasPrefix(key, "sources/") && !found {
 			c.complain("the sweeper's index lacks %s", key)
@@ -215,7 +216,7 @@ func (c *checker) watchers() {
 	}
 }
 
-// webhooks checks that each end was delivered under one message id.
+// webhooks checks that the end of each job was delivered, with one message id.
 func (c *checker) webhooks() {
 	delivered, ids := map[string]bool{}, map[string]map[string]bool{}
 
@@ -231,7 +232,7 @@ func (c *checker) webhooks() {
 
 		delivered[e.ID] = delivered[e.ID] || e.Code == http.StatusOK
 		if job := c.final.Jobs[e.ID]; job.Status != e.Status {
-			c.complain("a webhook calls job %s %s, which is %s", e.ID, e.Status, job.Status)
+			c.complain("a webhook has the status %s for job %s, which is %s", e.Status, e.ID, job.Status)
 		}
 	}
 
@@ -241,18 +242,19 @@ func (c *checker) webhooks() {
 		}
 	}
 
-	for id, of := range ids {
-		if len(of) != 1 {
-			c.complain("the webhook of job %s came under the ids %v", id, slices.Sorted(maps.Keys(of)))
+	for id, messages := range ids {
+		if len(messages) != 1 {
+			c.complain("the webhook of job %s has the message ids %v", id, slices.Sorted(maps.Keys(messages)))
 		}
 	}
 }
 
-// completions checks that no token was lost, doubled or changed. The ledger must have each complete answer once,
-// with its tokens as the model's server counts them. Of an incomplete answer it has at most what the server has sent.
+// completions checks that no token was lost, doubled or changed. The ledger must have each complete answer once, with
+// the tokens that the caller received. Of an answer that broke off it has at most the tokens that the model's server has
+// sent.
 func (c *checker) completions() {
 	type calls struct{ whole, open, tokens int64 }
-	of := map[string]calls{}
+	byModel := map[string]calls{}
 
 	for _, e := range c.entries {
 		if e.Op != opCompletion {
@@ -263,7 +265,7 @@ func (c *checker) completions() {
 			c.complain("completion %d: %s", e.Job, e.Error)
 		}
 
-		n := of[e.Kind]
+		n := byModel[e.Kind]
 		if e.Whole && e.End == "" {
 			n.whole, n.tokens = n.whole+1, n.tokens+int64(e.Tokens)
 			if e.Tokens != scriptTokens {
@@ -272,11 +274,11 @@ func (c *checker) completions() {
 		} else {
 			n.open++
 		}
-		of[e.Kind] = n
+		byModel[e.Kind] = n
 	}
 
-	for _, model := range slices.Sorted(maps.Keys(of)) {
-		n, recorded := of[model], c.final.Ledger[model]
+	for _, model := range slices.Sorted(maps.Keys(byModel)) {
+		n, recorded := byModel[model], c.final.Ledger[model]
 
 		missing := c.final.Unrecorded[model]
 		if recorded.Requests < n.whole-missing || recorded.Requests > min(n.whole+n.open, c.final.Asked[model]) {
@@ -323,7 +325,7 @@ func (c *checker) recordings() {
 	}
 }
 
-// leftovers checks that nothing of the work is left in Redis, in the browsers and on the machine.
+// leftovers checks that the work leaves nothing in Redis, in the browsers and on the machine.
 func (c *checker) leftovers() {
 	for _, key := range c.final.LeftoverKeys {
 		c.complain("left in Redis: %s", key)

@@ -25,6 +25,9 @@ type injection struct {
 	heal func(f *fleet, target string)
 }
 
+// killStoringWorkers is the name of the fault of killWorkersThatStore.
+const killStoringWorkers = "kill storing workers"
+
 var (
 	allNodes   = []string{"api1", "api2", "worker1", "worker2", "worker3"}
 	allWorkers = allNodes[apis:]
@@ -69,7 +72,7 @@ func (f *fleet) faults(smallDisk bool) []injection {
 			func(f *fleet, _ string) { f.store.Signal(syscall.SIGSTOP) },
 			func(f *fleet, _ string) { f.store.Signal(syscall.SIGCONT) },
 		},
-		{"kill who stores", []string{"store"}, time.Second, (*fleet).killStoringWorkers, (*fleet).resumeStore},
+		{killStoringWorkers, []string{"store"}, time.Second, (*fleet).killWorkersThatStore, (*fleet).resumeStore},
 	}
 	list = append(list, f.onWires("part", silent, 16*time.Second), f.onWires("lose answers", oneWay, 16*time.Second),
 		f.onWires("slow down", slow, 16*time.Second), f.onWires("break answers", broken, time.Second))
@@ -112,8 +115,8 @@ func (f *fleet) onWires(name string, s state, longest time.Duration) injection {
 	}
 }
 
-// killAndPauseRedis are faults of a single primary. In a Cluster a replica replaces a primary that pauses for
-// long, and the last writes of the old one are lost. No promise covers them.
+// killAndPauseRedis returns the faults of a single primary. In a Cluster a replica replaces a primary that pauses for
+// long. The last writes of the old primary are then lost, which Presswork does not promise to survive.
 func killAndPauseRedis() []injection {
 	primary := func(f *fleet) *redistest.Server { return f.redis.primaries()[0] }
 
@@ -156,7 +159,7 @@ func (f *fleet) startKilled(name string) {
 	n.start(f.programOf(n, version), version > 0)
 }
 
-// pause stops a node by SIGSTOP, so that its leases end.
+// pause stops a node without ending it.
 func (f *fleet) pause(name string) {
 	n := f.node(name)
 	n.paused = true
@@ -170,7 +173,7 @@ func (f *fleet) resume(name string) {
 	n.signal(syscall.SIGCONT)
 }
 
-// restart is a step of an upgrade or of a downgrade.
+// restart stops a node and starts it, perhaps with another version, as in an upgrade or a downgrade.
 func (f *fleet) restart(name string) {
 	f.node(name).stop()
 	f.startKilled(name)
@@ -188,11 +191,11 @@ func (f *fleet) killBrowsers(name string) {
 	}
 }
 
-// killStoringWorkers stops the store until artifacts wait to be put, and then kills the workers that send them. The
-// store receives them when it continues.
-func (f *fleet) killStoringWorkers(string) {
+// killWorkersThatStore stops the store until workers wait for it with their artifacts, and then kills the workers. The
+// store receives the artifacts when it continues.
+func (f *fleet) killWorkersThatStore(string) {
 	f.store.Signal(syscall.SIGSTOP)
-	time.Sleep(time.Second) // meanwhile workers print documents that wait for the store
+	time.Sleep(time.Second) // workers print documents and wait for the store
 
 	for _, n := range f.nodes[apis:] {
 		if !n.ended() && !n.paused {
@@ -202,7 +205,7 @@ func (f *fleet) killStoringWorkers(string) {
 	}
 }
 
-// resumeStore resumes the store, and starts the workers that were killed while they waited for it.
+// resumeStore continues the store, and starts the workers that killWorkersThatStore has killed.
 func (f *fleet) resumeStore(string) {
 	f.store.Signal(syscall.SIGCONT)
 
@@ -212,7 +215,7 @@ func (f *fleet) resumeStore(string) {
 	f.victims = nil
 }
 
-// commandRedis sends a command to Redis, if it answers.
+// commandRedis sends a command to each server of Redis. It ignores errors.
 func (f *fleet) commandRedis(args ...any) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), 5*time.Second)
 	defer cancel()
@@ -224,7 +227,7 @@ func (f *fleet) commandRedis(args ...any) {
 	}
 }
 
-// fillRedis lowers maxmemory until a submission does not fit.
+// fillRedis sets maxmemory to the memory in use, so that a submission does not fit.
 func (f *fleet) fillRedis(string) {
 	for _, s := range f.redis.primaries() {
 		client := s.Client()
@@ -237,7 +240,7 @@ func (f *fleet) fillRedis(string) {
 	}
 }
 
-// cutConnections closes all connections to Redis.
+// cutConnections closes all connections of clients.
 func (f *fleet) cutConnections(string) {
 	f.commandRedis("client", "kill", "type", "pubsub")
 	f.commandRedis("client", "kill", "type", "normal")

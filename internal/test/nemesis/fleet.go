@@ -3,7 +3,6 @@ package nemesis
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -42,7 +41,7 @@ const (
 	diskSize = 768 << 20
 )
 
-// fleet is everything that runs: Redis, the store, two APIs, three workers, and the external servers that they call.
+// fleet has all that runs: Redis, the store, two APIs, three workers, and the external servers that they call.
 type fleet struct {
 	t        testing.TB
 	dir      string
@@ -66,7 +65,7 @@ type fleet struct {
 	receiver *httptest.Server
 }
 
-// newFleet starts everything and waits until it serves.
+// newFleet starts the fleet and waits until its nodes listen.
 func newFleet(t testing.TB, o Options, hooks http.Handler) *fleet {
 	t.Helper()
 	f := &fleet{
@@ -80,7 +79,7 @@ func newFleet(t testing.TB, o Options, hooks http.Handler) *fleet {
 
 	f.disk = filepath.Join(f.dir, "disk")
 	for _, dir := range []string{f.disk, filepath.Join(f.dir, "tmp")} {
-		// The browser's user must be able to enter them, whatever the umask.
+		// The user of the browser must be able to enter the folders, whatever the umask.
 		if err := errors.Join(os.Mkdir(dir, 0o755), os.Chmod(dir, 0o755)); err != nil {
 			t.Fatal(err)
 		}
@@ -131,16 +130,14 @@ func (f *fleet) startRedis(form Redis) {
 			r.Address,
 			r.Servers(),
 			func() []*redistest.Server { return []*redistest.Server{r.Primary()} },
-			append(
-				killAndPauseRedis(),
-				injection{"fail over", []string{"redis"}, 0, func(*fleet, string) { r.Failover() }, nil},
-			),
+			append(killAndPauseRedis(),
+				injection{"fail over", []string{"redis"}, 0, func(*fleet, string) { r.Failover() }, nil}),
 		}
 	case Cluster:
 		c := redistest.StartReplicatedCluster(f.t, f.disk)
 		lost := 0
 		f.redis = servers{c.Address, c.Servers(), c.Primaries, []injection{
-			// Longer than its replica waits before it replaces the primary.
+			// This is longer than the replica waits before it replaces the primary.
 			{
 				"lose a node of redis",
 				[]string{"redis"},
@@ -214,10 +211,8 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Flush implements http.Flusher, so that the model's answer streams.
+// Flush passes the flush of a stream on.
 func (c *counter) Flush() { c.ResponseWriter.(http.Flusher).Flush() }
-
-var _ io.Writer = (*counter)(nil)
 
 // startNodes starts the API nodes and the workers.
 func (f *fleet) startNodes() {
@@ -295,24 +290,24 @@ func (f *fleet) wireRedis(node string) string {
 	return scheme + f.wire(node, "redis", strings.TrimPrefix(f.redis.address, scheme))
 }
 
-// programOf returns the program of a node: one of the versions, or the program with a settable clock.
+// programOf returns the program of a node: a version, or the program with a clock that can be set.
 func (f *fleet) programOf(n *node, version int) string {
 	if n.clocked {
 		return f.clocked
 	}
 
-	if n.name == allNodes[apis-1] { // watchers need one API that replays events
+	if n.name == allNodes[apis-1] { // watchers need an API that replays events
 		return f.programs[0]
 	}
 
 	return f.programs[version%len(f.programs)]
 }
 
-// replays reports whether an API replays the past events of a job. APIs of 0.1 cannot do so for jobs that newer
-// ones accepted.
+// replays reports whether an API replays the past events of a job. An API of 0.1 cannot replay those of jobs that a newer
+// API accepted.
 func (f *fleet) replays(api int) bool { return !f.nodes[api].older.Load() }
 
-// setClock sets the clocks of some nodes ahead by seconds, or back.
+// setClock sets the lead of the clocks that can be set.
 func (f *fleet) setClock(seconds int) {
 	f.t.Helper()
 	// Write another file and rename it, so that no reader sees a partial file.

@@ -30,13 +30,13 @@ type Entry struct {
 	// Call and Return are the begin and the end, as time since the start of the run.
 	Call   time.Duration `json:"call"`
 	Return time.Duration `json:"return"`
-	// Job is the caller's number of the job; 0 for none.
+	// Job is the caller's number of the job, or 0.
 	Job int `json:"job,omitempty"`
 	// Kind is the kind of the job or of the fault.
 	Kind string `json:"kind,omitempty"`
 	// Key is the idempotency key of a submission.
 	Key string `json:"key,omitempty"`
-	// Code is the HTTP status; 0 when there was no answer.
+	// Code is the HTTP status, or 0 without a response.
 	Code int `json:"code,omitempty"`
 	// ID is the job's id.
 	ID string `json:"id,omitempty"`
@@ -59,7 +59,7 @@ type Entry struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// history keeps entries in memory and, a line each, in a file.
+// history keeps entries in memory and in a file with a line for each.
 type history struct {
 	began time.Time
 
@@ -69,7 +69,7 @@ type history struct {
 	enc     *json.Encoder
 }
 
-// newHistory returns a history that writes to a file until the test ends.
+// newHistory returns a history that starts now and writes to a file until the test ends.
 func newHistory(t testing.TB, path string) *history {
 	t.Helper()
 
@@ -92,7 +92,7 @@ func newHistory(t testing.TB, path string) *history {
 // now returns the time since the start of the run.
 func (h *history) now() time.Duration { return time.Since(h.began) }
 
-// add adds an entry.
+// add adds an entry to the memory and the file.
 func (h *history) add(e Entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -15,8 +15,9 @@ type activeFault struct {
 	until  time.Duration // when the fault must be healed
 }
 
-// nemesis injects faults until the time is over and each fault has occurred, then heals the fleet. Each fault occurs
-// once before any occurs again. Few are active at a time, so that the fleet makes progress.
+// nemesis injects faults until the time is over and each fault has occurred, then heals the fleet. It returns how often
+// each fault occurred. Each occurs once before any occurs again. Few are active at a time, so that the fleet makes
+// progress.
 func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 	counts = map[string]int{}
 
@@ -37,15 +38,15 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 
 	next := h.now() + time.Second
 	for h.now() < o.Duration || len(counts) < len(list) {
-		still := active[:0]
+		remaining := active[:0]
 		for _, s := range active {
 			if h.now() >= s.until {
 				heal(s)
 			} else {
-				still = append(still, s)
+				remaining = append(remaining, s)
 			}
 		}
-		active = still
+		active = remaining
 		f.supervise(active)
 
 		if h.now() >= next && len(active) < 3 {
@@ -95,8 +96,8 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 	return counts
 }
 
-// supervise restarts a node that has ended by itself, as systemd or Kubernetes does. It may end because Redis or
-// the store was away at its start, but not after its start.
+// supervise restarts the nodes that have ended by themselves, as systemd or Kubernetes does. A node may end during its
+// start, because Redis or the store does not answer. Later it must not.
 func (f *fleet) supervise(active []activeFault) {
 	for _, n := range f.nodes {
 		if !n.ended() || slices.Contains(f.victims, n.name) ||
@@ -111,7 +112,7 @@ func (f *fleet) supervise(active []activeFault) {
 	}
 }
 
-// free returns a target of the fault that no active fault uses, or "" if there is none.
+// free returns a target of the fault that no active fault affects, or "" if there is none.
 func (f *fleet) free(chosen injection, active []activeFault) string {
 	for _, i := range f.rng.Perm(len(chosen.targets)) {
 		target, held := chosen.targets[i], false

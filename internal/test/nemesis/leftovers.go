@@ -56,8 +56,8 @@ var permanent = []string{
 // upgrade may leave some.
 const queuesOf010 = "pw:{calls}:"
 
-// leftoverKeys reads every key of Redis. At the end no queue may have a task, except for delivered webhooks, no job may
-// be open, and all other keys must expire.
+// leftoverKeys returns the keys of Redis that should not exist, with the reasons. At the end, only delivered webhooks may
+// be tasks on a queue, no job may be open, and all other keys must expire.
 func (f *fleet) leftoverKeys() (leftovers []string) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), 2*time.Minute)
 	defer cancel()
@@ -83,7 +83,7 @@ func (f *fleet) leftoverKeys() (leftovers []string) {
 	return leftovers
 }
 
-// leftoverReason returns why a key should be gone, or "" if it may stay.
+// leftoverReason returns why a key should not exist, or "" if it may.
 func leftoverReason(ctx context.Context, client *redis.Client, key string) string {
 	_, rest, task := strings.Cut(key, "}:t:")
 	switch {
@@ -106,7 +106,8 @@ func leftoverReason(ctx context.Context, client *redis.Client, key string) strin
 		return "" // Asynq's counters
 	case strings.HasPrefix(key, queuesOf010):
 		return ""
-	case strings.HasSuffix(key, ":call") || strings.HasSuffix(key, ":frames") || strings.HasSuffix(key, ":waiters") || strings.Contains(key, ":line:"):
+	case strings.HasSuffix(key, ":call"), strings.HasSuffix(key, ":frames"), strings.HasSuffix(key, ":waiters"),
+		strings.Contains(key, ":line:"):
 		if client.TTL(ctx, key).Val() < 0 {
 			return "a call or a queue that does not expire"
 		}

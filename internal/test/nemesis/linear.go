@@ -15,7 +15,7 @@ import (
 type jobState struct {
 	exists bool
 	status presswork.Status
-	// seq is the sequence number; exact is false when it may be greater.
+	// seq is the sequence number. exact is false if it may be greater.
 	seq   int64
 	exact bool
 }
@@ -97,7 +97,7 @@ func step(s jobState, e Entry) []jobState {
 
 		return []jobState{{true, presswork.Cancelled, e.Seq, true}}
 	case e.Op == opGet:
-		// A read may neither go back nor see a state that the job cannot have reached.
+		// A read may neither go back nor return a state that the job cannot have reached.
 		if e.Seq < s.seq || !reaches(s.status, e.Status) || s.exact && e.Seq == s.seq && e.Status != s.status {
 			return nil
 		}
@@ -113,7 +113,7 @@ func (e Entry) outcomeUnknown() bool {
 	return e.Code == 0 || e.Code >= http.StatusInternalServerError || e.Code == http.StatusTooManyRequests
 }
 
-// jobModel is a job as callers see it: it is created once, never goes back, and ends once.
+// jobModel returns the model of a job as callers see it: it is created once, never goes back, and ends once.
 func jobModel() porcupine.Model {
 	m := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{jobState{}} },
@@ -131,9 +131,9 @@ func jobModel() porcupine.Model {
 	return m.ToModel()
 }
 
-// unlinear returns the jobs whose responses no order of their requests explains. Each request must have taken
-// effect at one moment between its call and its return.
-func unlinear(entries []Entry) (complaints []string) {
+// nonLinearizable returns a complaint for each job whose responses no order of its requests explains. Each request must
+// have taken effect at one moment between its call and its return.
+func nonLinearizable(entries []Entry) (complaints []string) {
 	numbers := map[string]int{}
 
 	for _, e := range entries {
@@ -164,15 +164,11 @@ func unlinear(entries []Entry) (complaints []string) {
 	for id, number := range numbers {
 		switch porcupine.CheckOperationsTimeout(jobModel(), of[number], wait.Patience) {
 		case porcupine.Illegal:
-			complaints = append(
-				complaints,
-				fmt.Sprintf("job %d (%s): no order of its requests explains the responses", number, id),
-			)
+			complaints = append(complaints,
+				fmt.Sprintf("job %d (%s): no order of its requests explains the responses", number, id))
 		case porcupine.Unknown:
-			complaints = append(
-				complaints,
-				fmt.Sprintf("job %d (%s): no order of its requests was found in time", number, id),
-			)
+			complaints = append(complaints,
+				fmt.Sprintf("job %d (%s): no order of its requests was found in time", number, id))
 		}
 	}
 

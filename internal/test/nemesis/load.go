@@ -39,7 +39,7 @@ type load struct {
 	wg      sync.WaitGroup
 }
 
-// The kinds of work. A kind that is listed twice is submitted twice as often.
+// kinds lists the kinds of work. A kind that the list has twice is submitted twice as often.
 var kinds = []string{
 	"small",
 	"small",
@@ -80,7 +80,7 @@ func (l *load) caller(n int) {
 	}
 }
 
-// request is a submission. A repeat sends the same request.
+// request is a submission, which may be sent several times.
 type request struct {
 	job               int
 	kind, key         string
@@ -146,7 +146,7 @@ func (l *load) runJob(job int, kind string, rng *rand.Rand) {
 	}
 }
 
-// pause is the pause of a caller between two requests.
+// pause waits between two requests of a caller.
 func (l *load) pause(d time.Duration) { time.Sleep(d) }
 
 // mark returns a word that only the document of this job contains.
@@ -164,10 +164,8 @@ func (l *load) request(job int, kind string, rng *rand.Rand) request {
 
 	switch kind {
 	case "long", "duplicates":
-		text += strings.Repeat(
-			"A document that does not fit on the queue lies in the store until it was read.\n\n",
-			260,
-		)
+		text += strings.Repeat("A document that does not fit on the queue lies in the store until it was read.\n\n",
+			260)
 	case "cancelled":
 		text += strings.Repeat("| a | b |\n|---|---|\n| 1 | 2 |\n\n", 100+rng.IntN(300))
 	case "webhook":
@@ -225,7 +223,7 @@ func form(fields map[string]string, file, name string, data []byte) (contentType
 	return w.FormDataContentType(), b.Bytes()
 }
 
-// tone returns a WAV file of this many seconds.
+// tone returns a WAV file of a number of seconds, with 8 000 samples of two bytes a second.
 func tone(seconds int) []byte {
 	const rate = 8000
 	size := uint32(seconds * rate * 2)

@@ -1,6 +1,6 @@
 // Package nemesis injects faults into a fleet while callers use it, and then checks that nothing was lost, doubled or
-// left over. APIs, workers, Redis and MinIO are real processes, and a seed chooses the faults. A history
-// records all responses to callers. A checker compares history, API, Redis, store and machine.
+// left over. APIs, workers, Redis and MinIO are real processes, and a seed chooses the faults. A history records all
+// responses to callers. A checker compares the history, the API, Redis, the store and the machine.
 package nemesis
 
 import (
@@ -95,7 +95,7 @@ func Run(t testing.TB, o Options) string {
 	close(l.stopped)
 	callers.Wait()
 
-	withWebhook := map[string]bool{} // the ids of jobs that request one
+	withWebhook := map[string]bool{} // by the id of a job
 
 	var ids []string
 	for _, e := range h.all() {
@@ -225,7 +225,7 @@ type receiver struct {
 	seen      int             // jobs with a delivery
 }
 
-// ServeHTTP records a delivery.
+// ServeHTTP records a webhook in the history and answers it.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	var body struct{ Data presswork.Job }
 
@@ -253,12 +253,12 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(e.Code)
 }
 
-// missing returns how many of the jobs have no delivered webhook yet.
-func (r *receiver) missing(of map[string]bool) (n int) {
+// missing returns the number of jobs whose webhook is not delivered yet.
+func (r *receiver) missing(jobs map[string]bool) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	for id := range of {
+	for id := range jobs {
 		if !r.delivered[id] {
 			n++
 		}

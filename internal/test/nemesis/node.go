@@ -16,7 +16,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// node is one API or worker of the fleet, which is restarted after each stop.
+// node is an API or worker of the fleet. After each end of the process, the fleet starts another.
 type node struct {
 	t    testing.TB
 	name string
@@ -111,21 +111,21 @@ func (n *node) ended() bool {
 	}
 }
 
-// signal sends a signal to the process of the node, if it runs.
+// signal sends a signal to the process, if it runs.
 func (n *node) signal(s syscall.Signal) {
 	if n.cmd != nil && !n.ended() {
 		n.cmd.Process.Signal(s)
 	}
 }
 
-// kill ends the node by SIGKILL and records the time.
+// kill ends the node with SIGKILL and records the time.
 func (n *node) kill() {
 	n.deaths = append(n.deaths, death{n.cmd.Process.Pid, time.Now()})
 	n.signal(syscall.SIGKILL)
 	<-n.exited
 }
 
-// stop ends the node by SIGTERM, as an operator does, and reports whether it ended.
+// stop ends the node with SIGTERM, as an operator does. If it does not end in time, stop kills it and returns false.
 func (n *node) stop() bool {
 	n.signal(syscall.SIGCONT)
 	n.signal(syscall.SIGTERM)
@@ -139,7 +139,7 @@ func (n *node) stop() bool {
 	}
 }
 
-// children returns the processes that the node has started whose command line contains a text.
+// children returns the child processes of a process whose command line contains named.
 func children(parent int, named string) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range all {

@@ -17,8 +17,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// State is the final state of a run: the content of the API, Redis, the store and the machine when all work should be
-// done.
+// State is the final state of a run: the content of the API, Redis, the store and the machine after all work.
 type State struct {
 	// Jobs has the jobs that the API lists, by id, and Logs has their events.
 	Jobs map[string]presswork.Job
@@ -48,7 +47,7 @@ type State struct {
 // Use is the usage of a model in the ledger.
 type Use struct{ Requests, Tokens, Seconds int64 }
 
-// settle waits until all work is done, at most for limit.
+// settle waits until the jobs have ended, Redis has no leftovers and hooks returns 0, at most for limit.
 func (f *fleet) settle(l *load, ids []string, hooks func() int, limit time.Duration) {
 	f.t.Helper()
 
@@ -80,7 +79,7 @@ func (f *fleet) observe(l *load) State {
 			NextCursor string `json:"next_cursor"`
 		}
 		if err != nil || code != http.StatusOK || json.Unmarshal(body, &page) != nil {
-			f.t.Fatalf("the list of jobs: %d %v %s", code, err, body)
+			f.t.Fatalf("list of jobs: status %d, %s (%v); want 200", code, body, err)
 		}
 
 		for _, job := range page.Data {
@@ -122,13 +121,8 @@ func (f *fleet) observe(l *load) State {
 
 		code, body, err := l.do("GET", f.bases[1]+job.Artifact.URL, "", nil)
 		if err != nil || code != http.StatusOK || int64(len(body)) != job.Artifact.Size {
-			final.Wrong[id] = fmt.Sprintf(
-				"got status %d with %d of %d bytes (%v)",
-				code,
-				len(body),
-				job.Artifact.Size,
-				err,
-			)
+			final.Wrong[id] = fmt.Sprintf("got status %d with %d of %d bytes (%v)", code, len(body),
+				job.Artifact.Size, err)
 		}
 	}
 	// Nodes still do periodic work, so wait for keys that disappear by themselves.
@@ -182,7 +176,7 @@ func (f *fleet) readUsage(l *load, final *State) {
 		}
 	}
 	if err != nil || code != http.StatusOK || json.Unmarshal(body, &usage) != nil {
-		f.t.Fatalf("the ledger: %d %v %s", code, err, body)
+		f.t.Fatalf("ledger: status %d, %s (%v); want 200", code, body, err)
 	}
 
 	for _, u := range usage.Data {
@@ -203,10 +197,10 @@ func (f *fleet) readUsage(l *load, final *State) {
 	})
 }
 
-// unrecorded searches the logs for completions whose usage was not recorded because Redis was away for longer than a
-// worker waits.
+// unrecorded counts, by model, the completions whose usage a worker could not record, because Redis did not answer for
+// longer than a worker waits. It reads the logs.
 func (f *fleet) unrecorded() map[string]int64 {
-	of := map[string]int64{}
+	byModel := map[string]int64{}
 
 	logs, _ := filepath.Glob(filepath.Join(f.dir, "*.log"))
 	for _, path := range logs {
@@ -218,12 +212,12 @@ func (f *fleet) unrecorded() map[string]int64 {
 		for line := range bytes.Lines(b) {
 			var entry struct{ Msg, Model string }
 			if json.Unmarshal(line, &entry) == nil && strings.HasSuffix(entry.Msg, "was not recorded") {
-				of[entry.Model]++
+				byModel[entry.Model]++
 			}
 		}
 	}
 
-	return of
+	return byModel
 }
 
 // tabs reads the number of tabs from the workers' metrics. A worker counts them every five seconds, so tabs waits for
@@ -235,7 +229,9 @@ func (f *fleet) tabs(l *load) (of map[string]int) {
 		for _, n := range f.nodes[apis:] {
 			_, metrics, _ := l.do("GET", n.ops+"/metrics", "", nil)
 
-			for name, use := range map[string]string{"presswork_browser_tabs ": "documents", "presswork_export_browser_tabs ": "pages"} {
+			for name, use := range map[string]string{
+				"presswork_browser_tabs ": "documents", "presswork_export_browser_tabs ": "pages",
+			} {
 				count := -1
 				if _, rest, found := strings.Cut(string(metrics), "\n"+name); found {
 					fmt.Sscan(rest, &count)
@@ -266,7 +262,7 @@ func leaked(of map[string]int) (browsers []string) {
 	return browsers
 }
 
-// recoveries returns the recoveries of one job.
+// recoveries returns the times from each kill of a worker of a job to the next run, and adds them to the history.
 func (f *fleet) recoveries(l *load, id string) (found []Entry) {
 	_, body, err := l.do("GET", f.bases[0]+"/admin/api/jobs/"+id, "", nil)
 
@@ -278,11 +274,8 @@ func (f *fleet) recoveries(l *load, id string) (found []Entry) {
 		return nil
 	}
 
-	began := slices.DeleteFunc(
-		job.Events,
-		func(e presswork.Event) bool { return !strings.HasSuffix(e.Message, " has begun") },
-	)
-	// Run i ended with the death of its worker if the worker died between the beginnings of runs i and i+1.
+	began := slices.DeleteFunc(job.Events,
+		func(e presswork.Event) bool { return !strings.HasSuffix(e.Message, " has begun") })
 	for i := range job.Workers[:max(0, min(len(job.Workers), len(began))-1)] {
 		for _, n := range f.nodes[apis:] {
 			for _, d := range n.deaths {

@@ -30,7 +30,7 @@ const slowness = 200 * time.Millisecond
 
 // wire is the network between one node and a server: a TCP proxy that can fail.
 type wire struct {
-	address string // where the node finds the server
+	address string // at which the node reaches the server
 	server  string
 
 	mu      sync.Mutex
@@ -127,7 +127,7 @@ func (w *wire) carry(to, from *net.TCPConn, responses bool) {
 	}
 }
 
-// wait returns the state as soon as that lets bytes of this direction pass.
+// wait waits until bytes of a direction may pass, and returns the state.
 func (w *wire) wait(responses bool) state {
 	w.mu.Lock()
 	defer w.mu.Unlock()
