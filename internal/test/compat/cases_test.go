@@ -2,7 +2,7 @@
 
 package compat
 
-// cases are the cases that every client must report, in the order of the table.
+// cases lists the cases that every client must report, in the order of the table.
 var cases = []struct{ id, what string }{
 	{"A1", "a minimal request"},
 	{"A2", "every parameter at once (with INFERENCE_LAX=true)"},
@@ -70,16 +70,18 @@ var cases = []struct{ id, what string }{
 // client is a program that uses an SDK and prints a row for each case.
 type client struct {
 	name string
-	// pkg is the package whose version is in the table: of npm, PyPI or Go.
+	// pkg is the package of npm, PyPI or Go whose version is in the table.
 	pkg string
 	// run returns the directory and the command that starts the program.
 	run func(tools string) (dir string, command []string)
 }
 
+// node returns the run of a client in JavaScript.
 func node(script string) func(string) (string, []string) {
 	return func(tools string) (string, []string) { return "js", []string{tools + "/nodejs", script} }
 }
 
+// python returns the run of a client in Python with a folder of packages.
 func python(script, packages string) func(string) (string, []string) {
 	return func(tools string) (string, []string) {
 		return "py", []string{"env", "PYTHONPATH=" + tools + "/" + packages, "python3", "-W", "ignore", script}

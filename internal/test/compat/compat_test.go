@@ -24,8 +24,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// upstream is the scripted model. It also has addresses for the clients: /asked returns the requests for a model, and
-// /left waits until a request for a model was cancelled. /search is a search engine.
+// upstream is the server of the scripted models, with addresses for the clients. /asked returns the requests for a model,
+// and /left waits until a request for a model has been cancelled. /search is a search engine.
 type upstream struct {
 	// site is the address of the page that searches find.
 	site     string
@@ -36,6 +36,7 @@ type upstream struct {
 	changed chan struct{}  // closed and replaced when left changes
 }
 
+// ServeHTTP answers the control addresses, and passes other requests to the scripted models.
 func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	model := r.URL.Query().Get("model")
 	switch r.URL.Path {
@@ -78,7 +79,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// waitLeft answers when a request for the model was cancelled.
+// waitLeft answers when a request for the model has been cancelled.
 func (u *upstream) waitLeft(w http.ResponseWriter, r *http.Request, model string) {
 	limit := time.After(wait.Patience)
 
@@ -95,7 +96,7 @@ func (u *upstream) waitLeft(w http.ResponseWriter, r *http.Request, model string
 		select {
 		case <-changed:
 		case <-limit:
-			http.Error(w, "not left", http.StatusGatewayTimeout)
+			http.Error(w, "no request was cancelled", http.StatusGatewayTimeout)
 			return
 		case <-r.Context().Done():
 			return
@@ -112,19 +113,14 @@ var extraSettings = map[string]string{
 	"reason-harmony":   "reasoning: {parser: harmony}",
 }
 
-// scenarios are the scenarios with an argument, such as a status. inferencetest.Scenarios lists those without one.
+// scenarios lists the scenarios with an argument, such as a status. inferencetest.Scenarios lists those without.
 var scenarios = []string{
-	"status:500",
-	"status:503",
-	"status:401",
-	"status:404",
-	"status:422",
-	"hang-middle:slow",
-	"late:11s",
+	"status:500", "status:503", "status:401", "status:404", "status:422", "hang-middle:slow", "late:11s",
 }
 
 // writeModels writes a models.yaml that has every scenario for each client, and returns its path.
 func writeModels(t *testing.T, base string) string {
+	t.Helper()
 	var b strings.Builder
 	b.WriteString("models:\n")
 	entry := func(id, model, extra string) {
@@ -146,11 +142,8 @@ func writeModels(t *testing.T, base string) string {
 	for _, model := range ownTestModels {
 		entry(model, "json", "")
 	}
-	fmt.Fprintf(
-		&b,
-		"  - {id: text-embedding-3-small, capabilities: [embeddings], upstreams: [{base_url: %q, model: vector}]}\n",
-		base,
-	)
+	fmt.Fprintf(&b, "  - {id: text-embedding-3-small, capabilities: [embeddings], upstreams: "+
+		"[{base_url: %q, model: vector}]}\n", base)
 
 	for _, c := range clients {
 		for _, s := range append(inferencetest.Scenarios(), scenarios...) {
@@ -172,6 +165,7 @@ func writeModels(t *testing.T, base string) string {
 
 // writeKeys writes a keys.yaml with three keys for each client, and returns its path.
 func writeKeys(t *testing.T) string {
+	t.Helper()
 	var b strings.Builder
 	b.WriteString("keys:\n")
 
@@ -186,6 +180,8 @@ func writeKeys(t *testing.T) string {
 
 // writeFile writes a file in a new directory and returns its path.
 func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -203,7 +199,7 @@ type row struct {
 	Without string `json:"without"`
 }
 
-// servePage serves the one page that searches find.
+// servePage serves the only page that searches find.
 func servePage(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/page" {
 		http.NotFound(w, r)
@@ -211,10 +207,8 @@ func servePage(w http.ResponseWriter, r *http.Request) {
 	}
 
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	io.WriteString(
-		w,
-		"<title>Paper</title><article><h1>Paper</h1><p>"+strings.Repeat("Cai Lun made paper. ", 40)+"</p></article>",
-	)
+	io.WriteString(w, "<title>Paper</title><article><h1>Paper</h1><p>"+
+		strings.Repeat("Cai Lun made paper. ", 40)+"</p></article>")
 }
 
 // startUpstream starts the scripted models with a search engine, and the site that searches find. The site is on another
@@ -237,7 +231,7 @@ func startUpstream(t *testing.T) (web, site *httptest.Server) {
 	return web, site
 }
 
-// serveBuiltins serves models with the built-in tools.
+// serveBuiltins starts a server with env and the built-in tools, and waits until it offers the tools.
 func serveBuiltins(t *testing.T, env map[string]string, web, site *httptest.Server) *e2e.Client {
 	t.Helper()
 	env = with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL)
@@ -253,6 +247,7 @@ func serveBuiltins(t *testing.T, env map[string]string, web, site *httptest.Serv
 	return c
 }
 
+// TestClients runs each client, the SDKs' own tests, and compares docs/lab/compatibility.md with the results.
 func TestClients(t *testing.T) {
 	t.Parallel()
 
@@ -285,9 +280,9 @@ func TestClients(t *testing.T) {
 					t.Run(k.id, func(t *testing.T) {
 						switch r, reported := rows[k.id]; {
 						case !reported:
-							t.Error("the client did not report this case")
+							t.Error("the client printed no row for this case, want one")
 						case r.Without == "" && !r.OK:
-							t.Error(r.Error)
+							t.Errorf("the case failed: %s", r.Error)
 						}
 					})
 				}
@@ -309,7 +304,7 @@ func with(env map[string]string, name, value string) map[string]string {
 // clientLimit is the time limit of a client, for a slow machine. One case takes eleven seconds.
 const clientLimit = 3 * time.Minute
 
-// runClient runs a client and returns its rows by case.
+// runClient runs a client and returns the rows that it prints, by case.
 func runClient(t *testing.T, c client, tools string, env ...string) map[string]row {
 	dir, command := c.run(tools)
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)

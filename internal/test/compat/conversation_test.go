@@ -4,8 +4,6 @@ package compat
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/go-rod/rod/lib/input"
@@ -15,20 +13,12 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// TestConversationIsAccessible does the same for a conversation, its list and its dialogs.
+// TestConversationIsAccessible checks a conversation, its list and its dialogs with axe.
 func TestConversationIsAccessible(t *testing.T) {
 	axe := readAxe(t)
 	_, base := inferencetest.Start(t)
-	models := filepath.Join(t.TempDir(), "models.yaml")
-	config := fmt.Sprintf(
-		"models: [{id: cited, capabilities: [chat, tools, reasoning], price: {input_per_m: 1, output_per_m: 2}, "+
-			"upstreams: [{base_url: %q}]}]",
-		base,
-	)
-
-	if err := os.WriteFile(models, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	models := writeFile(t, "models.yaml", fmt.Sprintf("models: [{id: cited, capabilities: [chat, tools, reasoning], "+
+		"price: {input_per_m: 1, output_per_m: 2}, upstreams: [{base_url: %q}]}]", base))
 	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models})
 	v := browsertest.NewVisitor(t)
 

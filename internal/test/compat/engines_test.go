@@ -33,13 +33,13 @@ func enginesDir(t *testing.T) string {
 
 	dir := os.Getenv(enginesEnv)
 	if dir == "" {
-		t.Fatalf("%s is not set: run `make compat`", enginesEnv)
+		t.Fatalf("%s is not set; `make compat` runs this test", enginesEnv)
 	}
 
 	return dir
 }
 
-// startEngine starts a model server and returns its base address.
+// startEngine runs a model server until the test ends, and returns its address.
 func startEngine(t *testing.T, program, model string) string {
 	t.Helper()
 	const host = "127.0.0.1"
@@ -144,8 +144,8 @@ func chunks[T any](raw string) iter.Seq[T] {
 	}
 }
 
-// TestLlamaServer runs the server of llama.cpp with a small model as a child of `presswork serve`. It
-// compares the answers with those of a llama.cpp that is asked directly.
+// TestLlamaServer runs the server of llama.cpp with a small model as a child of `presswork serve`. It compares the answers
+// with those of another llama.cpp, to which it sends the same requests directly.
 func TestLlamaServer(t *testing.T) {
 	dir := enginesDir(t)
 	program, model := filepath.Join(dir, "llama-server"), filepath.Join(dir, "models", "gemma-3-270m.gguf")
@@ -171,7 +171,7 @@ func TestLlamaServer(t *testing.T) {
 		return r
 	}
 
-	t.Run("an answer and its tokens are the engine's", func(t *testing.T) {
+	t.Run("an answer and its tokens are those of the engine", func(t *testing.T) {
 		status, ours, raw := completeChat(t, client.Base, request(nil))
 		if status != 200 || len(ours.Choices) != 1 {
 			t.Fatalf("status %d, %s; want 200 and one choice", status, raw)
@@ -192,7 +192,7 @@ func TestLlamaServer(t *testing.T) {
 				theirs.Choices[0].FinishReason)
 		}
 	})
-	t.Run("the tokens of a prompt are counted by the engine", func(t *testing.T) {
+	t.Run("a prompt has as many tokens as the engine counts", func(t *testing.T) {
 		_, whole, _ := completeChat(t, client.Base, request(nil))
 		body := map[string]any{"model": "gemma-3-270m", "messages": request(nil)["messages"]}
 
@@ -233,23 +233,15 @@ func TestLlamaServer(t *testing.T) {
 			t.Errorf("got %s and %s, want %s as of the chat", response, message, text)
 		}
 	})
-	t.Run("a strict schema is followed", func(t *testing.T) {
-		_, c, raw := completeChat(
-			t,
-			client.Base,
-			request(
-				map[string]any{
-					"max_tokens": 40,
-					"response_format": map[string]any{"type": "json_schema", "json_schema": map[string]any{
-						"name":   "city",
-						"strict": true,
-						"schema": json.RawMessage(
-							`{"type":"object","properties":{"city":{"type":"string","enum":["Paris","Rome"]},"big":{"type":"boolean"}},"required":["city","big"],"additionalProperties":false}`,
-						),
-					}},
-				},
-			),
-		)
+	t.Run("an answer follows a strict schema", func(t *testing.T) {
+		schema := json.RawMessage(`{"type":"object","properties":{"city":{"type":"string","enum":["Paris","Rome"]},` +
+			`"big":{"type":"boolean"}},"required":["city","big"],"additionalProperties":false}`)
+		_, c, raw := completeChat(t, client.Base, request(map[string]any{
+			"max_tokens": 40,
+			"response_format": map[string]any{"type": "json_schema", "json_schema": map[string]any{
+				"name": "city", "strict": true, "schema": schema,
+			}},
+		}))
 
 		var city struct {
 			City string
@@ -260,7 +252,7 @@ func TestLlamaServer(t *testing.T) {
 			t.Errorf("got %s, want a city and big", raw)
 		}
 	})
-	t.Run("a text is continued as the engine continues it", func(t *testing.T) {
+	t.Run("a continued text is that of the engine", func(t *testing.T) {
 		type textCompletion struct {
 			Object  string
 			Choices []struct {
@@ -273,11 +265,7 @@ func TestLlamaServer(t *testing.T) {
 			}
 		}
 		request := map[string]any{
-			"model":       "gemma-3-270m",
-			"prompt":      "The capital of France is",
-			"temperature": 0,
-			"seed":        1,
-			"max_tokens":  8,
+			"model": "gemma-3-270m", "prompt": "The capital of France is", "temperature": 0, "seed": 1, "max_tokens": 8,
 		}
 		read := func(base string) (c textCompletion) {
 			status, raw := post(t, base+"/v1/completions", request)
@@ -317,7 +305,7 @@ func TestLlamaServer(t *testing.T) {
 			t.Errorf("got %s, want an answer that stops before 7", raw)
 		}
 	})
-	t.Run("probabilities are the engine's, and several answers are rejected", func(t *testing.T) {
+	t.Run("probabilities are those of the engine, and several answers are rejected", func(t *testing.T) {
 		read := func(base string, more map[string]any) (text, tokens []string) {
 			r := request(map[string]any{"logprobs": true, "top_logprobs": 2, "max_tokens": 4})
 			maps.Copy(r, more)
@@ -336,7 +324,7 @@ func TestLlamaServer(t *testing.T) {
 				}
 			}
 			if err := json.Unmarshal([]byte(raw), &completion); err != nil || len(completion.Choices) != 1 {
-				t.Fatalf("%v %s", err, raw)
+				t.Fatalf("got %s (%v), want one choice", raw, err)
 			}
 
 			for _, c := range completion.Choices {
@@ -364,11 +352,9 @@ func TestLlamaServer(t *testing.T) {
 		}
 	})
 	t.Run("a prompt that is too long is rejected", func(t *testing.T) {
-		status, c, raw := completeChat(
-			t,
-			client.Base,
-			request(map[string]any{"messages": user(strings.Repeat("word ", 4000))}),
-		)
+		long := user(strings.Repeat("word ", 4000))
+
+		status, c, raw := completeChat(t, client.Base, request(map[string]any{"messages": long}))
 		if status != 400 || c.Error.Code != "context_length_exceeded" {
 			t.Errorf("status %d, %.300s; want 400 context_length_exceeded", status, raw)
 		}

@@ -19,11 +19,12 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestPagesInFirefox visits the pages with Firefox, converts a document, and clicks on the page. It needs Debian's package firefox-esr.
-func TestPagesInFirefox(t *testing.T) {
+// TestPagesWorkInFirefox opens the pages, converts a document, and clicks on the page. It needs Debian's package
+// firefox-esr.
+func TestPagesWorkInFirefox(t *testing.T) {
 	exe, err := exec.LookPath("firefox-esr")
 	if err != nil {
-		t.Fatal("Firefox is not installed: `make compat` installs Debian's package; elsewhere put firefox-esr on the PATH")
+		t.Fatal("firefox-esr was not found on the PATH; on Debian `make compat` installs it")
 	}
 	_, c := e2e.Serve(t, nil)
 	f := startFirefox(t, exe)
@@ -45,25 +46,24 @@ func TestPagesInFirefox(t *testing.T) {
 
 	// A click on the page leads to its line.
 	f.eval(`document.querySelector("iframe.sheet").contentDocument.querySelector("h2").click()`)
-	f.until(
-		"the cursor is at the heading",
-		`document.querySelector(".cm-activeLine").innerText.includes("What it supports")`,
-	)
+	f.until("the cursor is at the heading",
+		`document.querySelector(".cm-activeLine").innerText.includes("What it supports")`)
 
-	if errs := f.errors(); len(errs) > 0 {
-		t.Errorf("errors of the pages: %s", strings.Join(errs, "\n"))
+	if errs := f.logged; len(errs) > 0 {
+		t.Errorf("the pages logged %s, want no errors", strings.Join(errs, "\n"))
 	}
 }
 
-// firefox is a browser that is driven over WebDriver BiDi.
+// firefox is a browser with one tab that obeys commands of WebDriver BiDi.
 type firefox struct {
 	t       *testing.T
 	conn    *websocket.Conn
 	id      int
 	context string
-	logged  []string
+	logged  []string // the errors of the pages
 }
 
+// startFirefox runs Firefox until the test ends.
 func startFirefox(t *testing.T, exe string) *firefox {
 	cmd := exec.Command(exe, "--headless", "--remote-debugging-port", "0", "--profile", public.Dir(t), "--no-remote")
 	cmd.Env = append(os.Environ(), "HOME="+public.Dir(t), "MOZ_CRASHREPORTER_DISABLE=1")
@@ -88,17 +88,12 @@ func startFirefox(t *testing.T, exe string) *firefox {
 	}()
 
 	f := &firefox{t: t}
+	url := wait.Receive(t, "the address of Firefox", address)
 
-	select {
-	case url := <-address:
-		if f.conn, _, err = websocket.DefaultDialer.Dial(url+"/session", nil); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { f.conn.Close() })
-	case <-time.After(wait.Patience):
-		t.Fatal("Firefox did not print its address")
+	if f.conn, _, err = websocket.DefaultDialer.Dial(url+"/session", nil); err != nil {
+		t.Fatal(err)
 	}
-
+	t.Cleanup(func() { f.conn.Close() })
 	f.call("session.new", map[string]any{"capabilities": map[string]any{}})
 	f.call("session.subscribe", map[string]any{"events": []string{"log.entryAdded"}})
 	var tab struct{ Context string }
@@ -147,6 +142,7 @@ func (f *firefox) call(method string, params any) json.RawMessage {
 	}
 }
 
+// read decodes a result.
 func (f *firefox) read(data json.RawMessage, into any) {
 	f.t.Helper()
 
@@ -161,7 +157,7 @@ func (f *firefox) open(url string) {
 	f.call("browsingContext.navigate", map[string]any{"context": f.context, "url": url, "wait": "complete"})
 }
 
-// eval returns whether an expression of the page is true.
+// eval evaluates an expression in the page and reports whether its value is true.
 func (f *firefox) eval(js string) bool {
 	f.t.Helper()
 	var got struct {
@@ -182,6 +178,3 @@ func (f *firefox) until(what, js string) {
 	f.t.Helper()
 	wait.Until(f.t, what, func() bool { return f.eval(js) })
 }
-
-// errors returns the errors that the pages have logged.
-func (f *firefox) errors() []string { return f.logged }

@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// serveMCP starts a server with a key and returns its address.
+// serveMCP starts a server that needs apiKey, and returns its address.
 func serveMCP(t *testing.T) string {
 	t.Helper()
 	_, c := e2e.Serve(t, map[string]string{"API_KEY": apiKey})
@@ -21,7 +21,7 @@ func serveMCP(t *testing.T) string {
 	return c.Base
 }
 
-// here returns the absolute path of a file next to the tests.
+// here returns the absolute path of a file in the folder of the tests.
 func here(t *testing.T, path string) string {
 	t.Helper()
 
@@ -33,8 +33,8 @@ func here(t *testing.T, path string) string {
 	return full
 }
 
-// TestMCPClients runs the official SDKs on both transports. The server also speaks the versions with `initialize`.
-func TestMCPClients(t *testing.T) {
+// TestMCPSDKsUseBothTransports runs the official SDKs. The programs check the results and exit with an error.
+func TestMCPSDKsUseBothTransports(t *testing.T) {
 	t.Parallel()
 	tools, program, base := os.Getenv("PRESSWORK_COMPAT"), e2e.Binary(t), serveMCP(t)
 
@@ -61,8 +61,8 @@ func TestMCPClients(t *testing.T) {
 	}
 }
 
-// TestTheInspectorFindsNoFault runs the command line of the MCP Inspector, which also judges the schemas of tools.
-func TestTheInspectorFindsNoFault(t *testing.T) {
+// TestMCPInspectorAcceptsTheServers runs the command line of the MCP Inspector, which also checks the schemas of tools.
+func TestMCPInspectorAcceptsTheServers(t *testing.T) {
 	t.Parallel()
 	tools := os.Getenv("PRESSWORK_COMPAT")
 	inspector := tools + "/inspector-2.12.0/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
@@ -82,49 +82,38 @@ func TestTheInspectorFindsNoFault(t *testing.T) {
 		} {
 			t.Run(name+" "+strings.Fields(row.args)[1], func(t *testing.T) {
 				args := append([]string{inspector, "--cli"}, server...)
-				out := runAgent(
-					t,
-					dir,
-					[]string{"HOME=" + dir},
-					tools+"/nodejs",
-					append(args, strings.Fields(row.args)...)...)
 
+				out := runAgent(t, dir, []string{"HOME=" + dir}, tools+"/nodejs",
+					append(args, strings.Fields(row.args)...)...)
 				if !strings.Contains(out, row.want) {
-					t.Errorf("%s", out)
+					t.Errorf("output %s, want %s in it", out, row.want)
 				}
 			})
 		}
 	}
 }
 
-// TestCodexConvertsByMCP gives Codex both servers. A scripted model calls convert_markdown of each.
+// TestCodexConvertsByMCP runs Codex with a local and a remote server. A scripted model calls convert_markdown of both.
 func TestCodexConvertsByMCP(t *testing.T) {
 	t.Parallel()
-	tools, base := os.Getenv("PRESSWORK_COMPAT"), serveAgents(t)
-	home, dir := t.TempDir(), t.TempDir()
-	config := fmt.Sprintf("model_provider = \"presswork\"\napproval_policy = \"never\"\n"+
-		"sandbox_mode = \"danger-full-access\"\n[model_providers.presswork]\nname = \"Presswork\"\n"+
-		"base_url = \"%s/v1\"\nwire_api = \"responses\"\nenv_key = \"PRESSWORK_API_KEY\"\n"+
+	codex, dir := agentPrograms(os.Getenv("PRESSWORK_COMPAT"))["codex"], t.TempDir()
+	config := codexConfig(serveAgents(t)) + fmt.Sprintf(
 		"[mcp_servers.local]\ncommand = %q\nargs = [\"mcp\"]\ncwd = %q\n"+
-		"[mcp_servers.remote]\nurl = \"%s/mcp\"\nbearer_token_env_var = \"PRESSWORK_API_KEY\"\n",
-		base, e2e.Binary(t), dir, serveMCP(t))
-
-	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+			"[mcp_servers.remote]\nurl = \"%s/mcp\"\nbearer_token_env_var = \"PRESSWORK_API_KEY\"\n",
+		e2e.Binary(t), dir, serveMCP(t))
+	home := filepath.Dir(writeFile(t, "config.toml", config))
 
 	out := runAgent(t, dir, []string{"CODEX_HOME=" + home, "PRESSWORK_API_KEY=" + apiKey},
-		tools+"/nodejs", tools+"/codex-0.169.0/node_modules/@openai/codex/bin/codex.js", "exec",
-		"--skip-git-repo-check", "-m", "gpt-oss-20b", inferencetest.Plan(
+		codex[0], codex[1], "exec", "--skip-git-repo-check", "-m", "gpt-oss-20b", inferencetest.Plan(
 			`mcp__local__convert_markdown {"markdown":"# Minutes","output":"minutes.pdf","theme":"nord"}`,
 			`mcp__remote__convert_markdown {"markdown":"# Minutes","output":"minutes.pdf"}`))
 
 	if pdf, err := os.ReadFile(filepath.Join(dir, "minutes.pdf")); err != nil ||
 		!strings.HasPrefix(string(pdf), "%PDF-") {
-		t.Errorf("minutes.pdf: %.20q, %v\n%s", pdf, err, out)
+		t.Errorf("minutes.pdf has %.20q (%v), want a PDF; output:\n%s", pdf, err, out)
 	}
 
 	if !strings.Contains(out, "Download it from http://") {
-		t.Errorf("%s", out)
+		t.Errorf("output %s, want the address of a download in it", out)
 	}
 }

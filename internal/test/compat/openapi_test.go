@@ -18,13 +18,12 @@ import (
 
 const apiKey = "key-of-the-description"
 
-// described is a running server with its OpenAPI description in a file and the tools that
-// check it.
+// described has a running server, its OpenAPI description in a file, and the folder of the tools that check it.
 type described struct {
 	tools, dir, file, base string
 }
 
-// serveDescription starts a server and saves its /openapi.yaml.
+// serveDescription starts a server and writes its /openapi.yaml to a file.
 func serveDescription(t *testing.T) described {
 	t.Helper()
 
@@ -34,7 +33,7 @@ func serveDescription(t *testing.T) described {
 	}
 	_, model := inferencetest.Start(t)
 	config := writeFile(t, "models.yaml", fmt.Sprintf("models:\n  - {id: hello, upstreams: [{base_url: %q}]}\n", model))
-	// No webhook is sent and no page is opened, because generated requests have generated addresses.
+	// Generated requests have generated addresses. So the server sends no webhooks and opens no pages.
 	_, c := e2e.Serve(t, map[string]string{
 		"INFERENCE_CONFIG": config, "API_KEY": apiKey,
 		"WORKER_QUEUES": "render,export,bulk,infer", "EXPORT_ALLOW_HOSTS": "localhost",
@@ -44,7 +43,7 @@ func serveDescription(t *testing.T) described {
 	if status != http.StatusOK {
 		t.Fatalf("/openapi.yaml: status %d, want 200", status)
 	}
-	// The examples name a model that this server has, so that they are answered.
+	// The examples must name a model of this server.
 	served = bytes.ReplaceAll(served, []byte("model: openai/gpt-oss-20b"), []byte("model: hello"))
 	d := described{tools: tools, dir: t.TempDir(), base: c.Base}
 
@@ -56,7 +55,7 @@ func serveDescription(t *testing.T) described {
 	return d
 }
 
-// run runs a tool in the folder of the description, and expects it to succeed.
+// run runs a tool in the folder of the description. The tool must succeed.
 func (d described) run(t *testing.T, name string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
@@ -71,12 +70,13 @@ func (d described) run(t *testing.T, name string, args ...string) {
 	}
 }
 
-// node runs a program of an npm package.
+// node runs a program of an npm package, which must succeed.
 func (d described) node(t *testing.T, script string, args ...string) {
 	t.Helper()
 	d.run(t, d.tools+"/nodejs", append([]string{filepath.Join(d.tools, "node/node_modules", script)}, args...)...)
 }
 
+// TestServedDescription checks /openapi.yaml with validators, generated clients and generated requests.
 func TestServedDescription(t *testing.T) {
 	t.Parallel()
 	d := serveDescription(t)
@@ -108,15 +108,15 @@ func TestServedDescription(t *testing.T) {
 		if err := os.Symlink(d.tools+"/node/node_modules", d.dir+"/node_modules"); err != nil {
 			t.Fatal(err)
 		}
-		// A field with a default may be missing in a request.
+		// A request may leave out fields that have a default.
 		d.node(t, "openapi-typescript/bin/cli.js", d.file, "--default-non-nullable", "false", "--output", "schema.d.ts")
 		d.node(t, "typescript/bin/tsc", "--strict", "--skipLibCheck", "false", "--target", "es2022", "--module",
 			"nodenext", "--lib", "es2022,dom", "client.mts")
 		d.run(t, d.tools+"/nodejs", "client.mjs")
 	})
 	t.Run("matches the responses", func(t *testing.T) {
-		// The excluded checks contradict rules that a schema cannot express. Content of blanks is rejected, an empty
-		// parameter counts as absent, and a cancelled job still exists after DELETE.
+		// A schema cannot express three rules, so their checks are excluded. The server rejects content of blanks, takes
+		// an empty parameter as absent, and keeps a cancelled job after DELETE.
 		d.run(t, "python3", d.tools+"/openapi/bin/st", "run", d.file, "--url", d.base, "--header",
 			"X-API-Key: "+apiKey, "--no-color", "--seed", "1", "--max-examples", "3", "--max-time", "45",
 			"--request-timeout", "70", "--exclude-path", "/monitor", "--exclude-checks",

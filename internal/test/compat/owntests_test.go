@@ -13,28 +13,28 @@ import (
 	"testing"
 )
 
-// ownTestModels are the models that the SDKs' own tests name.
+// ownTestModels lists the models that the SDKs' own tests name.
 var ownTestModels = []string{
 	"meta-llama/llama-4-scout-17b-16e-instruct", "model", "model_id", "gpt-6-astra", "claude-opus-5-5",
 	"claude-mythos-preview", "claude-opus-4-5", "claude-opus-4-5-20251101", "claude-sonnet-4-5",
 	"claude-sonnet-4-5-20250929",
 }
 
-// ownTests are the tests that come with an SDK about the endpoints that this server has.
+// ownTests selects tests of an SDK's own suite, for endpoints that Presswork has.
 type ownTests struct {
-	// name is that of the SDK in the table, source its folder, and module its package.
+	// name is the name of the SDK in the table, source its folder, and module its package.
 	name, source, module string
-	// root is the path that the SDK's base address has, and packages the folders of its packages.
+	// root is the path in the base address of the SDK, and packages the folders of its packages.
 	root     string
 	packages []string
 	// what and paths are the endpoints and their tests.
 	what  string
 	paths []string
-	// gaps are the names of tests that are left out, with the reason.
+	// gaps has the tests to leave out, as expressions of pytest, with the reasons.
 	gaps map[string]string
 }
 
-// allOwnTests are the rows of the second table of the page.
+// allOwnTests has a value for each row of the table of the SDKs' own tests.
 var allOwnTests = []ownTests{
 	{
 		name: "groq-python", source: "groq-1.7.0", module: "groq", packages: []string{"python"},
@@ -62,30 +62,30 @@ var allOwnTests = []ownTests{
 	},
 }
 
-// The reasons of gaps.
+// The reasons for gaps.
 const (
 	stored       = "no answer is stored"
 	noDeletion   = "models.yaml has them"
 	base64Strict = "the SDK asks for base64, which its strict mode rejects"
 )
 
-// reasons returns the gaps of the tests.
+// reasons returns the reasons for the gaps in one line.
 func (o *ownTests) reasons() string { return strings.Join(slices.Sorted(maps.Values(o.gaps)), "; ") }
 
-// runOwnTests runs the tests of every SDK but the gaps.
+// runOwnTests runs the own tests of the SDKs without the gaps.
 func runOwnTests(t *testing.T, tools, base string) {
 	for _, own := range allOwnTests {
 		t.Run(own.name+", "+own.what, func(t *testing.T) {
 			t.Parallel()
 			args := []string{"-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider", "-p", "stateless"}
-			var but []string
+			var included []string
 
 			for gap := range own.gaps {
-				but = append(but, "not ("+gap+")")
+				included = append(included, "not ("+gap+")")
 			}
 
-			if but != nil {
-				args = append(args, "-k", strings.Join(but, " and "))
+			if included != nil {
+				args = append(args, "-k", strings.Join(included, " and "))
 			}
 
 			for _, path := range own.paths {
@@ -108,7 +108,7 @@ func runOwnTests(t *testing.T, tools, base string) {
 
 			out, err := cmd.CombinedOutput()
 			if err != nil || !regexp.MustCompile(`(?m)^\d+ passed`).Match(out) {
-				t.Errorf("%v\n%s", err, bytes.TrimSpace(out))
+				t.Errorf("pytest: %v, output\n%s\nwant only passed tests", err, bytes.TrimSpace(out))
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// rest is the page after the table.
+// rest is the text of the page between the table of cases and the table of the SDKs' own tests.
 const rest = "\n`make compat` runs the clients against the real server with a scripted model, and compares this page;\n" +
 	"`PRESSWORK_UPDATE=1 make compat` writes it. The server runs with `INFERENCE_VENDOR=groq`, because Groq's clients know\n" +
 	"`x_groq` by name. Case A2 runs with `INFERENCE_LAX=true`, because SDKs' own tests send options that cannot be combined.\n\n" +
@@ -36,10 +36,11 @@ Open WebUI 0.12.4 listed the models, chatted and embedded a document.
 The SDKs' own tests also run. Fields of stored answers and placeholder MCP servers are left out.
 `
 
+// page is the path of the page.
 const page = "../../../docs/lab/compatibility.md"
 
-// checkPage compares docs/lab/compatibility.md with the results, or writes it with
-// PRESSWORK_UPDATE=1.
+// checkPage compares docs/lab/compatibility.md with the results, unless the test has failed. With PRESSWORK_UPDATE=1 it
+// writes the page.
 func checkPage(t *testing.T, tools string, results map[string]map[string]row) {
 	t.Helper()
 

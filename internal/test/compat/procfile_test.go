@@ -45,7 +45,7 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 		b, _ := os.ReadFile(log.Name())
 		return string(b)
 	}
-	// honcho kills all processes five seconds after the first has ended. A drain may take longer.
+	// By default honcho kills all processes five seconds after the first has ended. A drain may take longer.
 	honcho := exec.Command("python3", "-c",
 		"import honcho.command, honcho.manager; honcho.manager.KILL_WAIT = 80; honcho.command.main()", "-f",
 		"Procfile", "start")
@@ -73,10 +73,10 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 	}
 
 	c := e2e.NewClient(t, address["API_PORT"], "")
+
 	for i := range 6 {
-		c.Submit(
-			e2e.Submission{Content: fmt.Sprintf("# Document %d\n\n%s", i, strings.Repeat("Words of a line.\n\n", 200))},
-		)
+		text := fmt.Sprintf("# Document %d\n\n%s", i, strings.Repeat("Words of a line.\n\n", 200))
+		c.Submit(e2e.Submission{Content: text})
 	}
 
 	if err := honcho.Process.Signal(syscall.SIGTERM); err != nil {
@@ -94,10 +94,10 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 	if len(stopped) != 5 {
 		t.Errorf("honcho reports the end of %d processes, want 5", len(stopped))
 	}
-	// honcho does not report the ends in their real order, so the times in the logs are compared.
+	// honcho does not report the ends in their real order, so the test compares the times in the logs.
 	shutdown := regexp.MustCompile(`(\d+ \w+ \d+ [\d:.]+) # User requested shutdown`).FindStringSubmatch(output())
 	if shutdown == nil {
-		t.Fatal("Redis has not logged its shutdown")
+		t.Fatalf("log %s, want the shutdown of Redis in it", output())
 	}
 
 	end, err := time.Parse("02 Jan 2006 15:04:05.000", shutdown[1])
@@ -107,18 +107,13 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 
 	for _, m := range regexp.MustCompile(`worker\d\.1 .*"time":"([^"]+)"`).FindAllStringSubmatch(output(), -1) {
 		if at, err := time.Parse(time.RFC3339Nano, m[1]); err != nil || at.Truncate(time.Millisecond).After(end) {
-			t.Errorf(
-				"a worker logged at %[2]s (%[3]v), after the shutdown of Redis at %[1]s: %[4]s",
-				end,
-				at,
-				err,
-				m[0],
-			)
+			t.Errorf("a worker logged at %s (%v), want no line after the shutdown of Redis at %s: %s", at, err, end,
+				m[0])
 		}
 	}
 
 	if strings.Contains(output(), "connection refused") &&
 		strings.LastIndex(output(), "connection refused") > strings.Index(output(), "SIGTERM received") {
-		t.Error("a process lost Redis or the store before it had drained")
+		t.Error("a process logged connection refused after SIGTERM, want Redis and the store to end last")
 	}
 }

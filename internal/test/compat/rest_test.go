@@ -23,9 +23,10 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// program is a code block of docs/rest.md.
+// program is a code block of docs/rest.md. task is the number of its section.
 type program struct{ task, language, text string }
 
+// codeBlock matches the headings of tasks and languages, and code blocks.
 var codeBlock = regexp.MustCompile("(?m)^## (\\d)\\.|^### (\\S+)$|^```\\w+\n((?s:.*?))^```$")
 
 // programs returns the code blocks of docs/rest.md.
@@ -57,7 +58,7 @@ func programs(t *testing.T) (list []program) {
 	return list
 }
 
-// runners return, for each language, the file for a program in dir and the command that runs it.
+// runners has a function for each language. It returns the file for a program in dir and the command that runs it.
 var runners = map[string]func(tools, dir string) (file string, command []string){
 	"curl":   func(_, dir string) (string, []string) { return dir + "/run.sh", []string{"bash", "-eu", "run.sh"} },
 	"Python": func(_, dir string) (string, []string) { return dir + "/run.py", []string{"python3", "run.py"} },
@@ -67,7 +68,7 @@ var runners = map[string]func(tools, dir string) (file string, command []string)
 	"Go": func(_, dir string) (string, []string) { return dir + "/main.go", []string{"go", "run", "main.go"} },
 }
 
-// TestProgramsOfTheRESTPage runs the programs of docs/rest.md.
+// TestProgramsOfTheRESTPage runs the programs of docs/rest.md, except the receivers of webhooks.
 func TestProgramsOfTheRESTPage(t *testing.T) {
 	t.Parallel()
 
@@ -75,25 +76,28 @@ func TestProgramsOfTheRESTPage(t *testing.T) {
 	if tools == "" {
 		t.Fatal("PRESSWORK_COMPAT is not set; `make compat` runs this test")
 	}
-	site := httptest.NewServer(
-		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<h1>A page</h1>") }),
-	)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "<h1>A page</h1>")
+	}))
 	t.Cleanup(site.Close)
 	_, model := inferencetest.Start(t)
-	config := writeFile(
-		t,
-		"models.yaml",
-		fmt.Sprintf("models:\n  - {id: llama-3.1-8b, upstreams: [{base_url: %q, model: hello}]}\n"+
-			"  - {id: whisper-large-v3-turbo, capabilities: [transcription], upstreams: [{base_url: %q, model: ears}]}\n", model, model),
-	)
-	_, c := e2e.Serve(
-		t,
-		map[string]string{
-			"INFERENCE_CONFIG":     config,
-			"API_KEY":              apiKey,
-			"EXPORT_ALLOW_PRIVATE": strings.TrimPrefix(site.URL, "http://"),
-		},
-	)
+	config := writeFile(t, "models.yaml", fmt.Sprintf(`models:
+  - {id: llama-3.1-8b, upstreams: [{base_url: %[1]q, model: hello}]}
+  - {id: whisper-large-v3-turbo, capabilities: [transcription], upstreams: [{base_url: %[1]q, model: ears}]}
+`, model))
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": config, "API_KEY": apiKey, "EXPORT_ALLOW_PRIVATE": strings.TrimPrefix(site.URL, "http://"),
+	})
+
+	// results has the file that the programs of a task write, and a part of their output.
+	results := map[string]struct{ pdf, output string }{
+		"1": {pdf: "report.pdf"},
+		"2": {"report.pdf", "done"},
+		"3": {pdf: "page.pdf"},
+		"4": {output: "Hello"},
+		"5": {output: "one two three"},
+		"6": {pdf: "book.pdf"},
+	}
 
 	for _, p := range programs(t) {
 		if p.task == webhookTask {
@@ -132,34 +136,19 @@ func TestProgramsOfTheRESTPage(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			output, pdf := "", ""
 
-			switch p.task {
-			case "1":
-				pdf = "report.pdf"
-			case "2":
-				pdf, output = "report.pdf", "done"
-			case "3":
-				pdf = "page.pdf"
-			case "4":
-				output = "Hello"
-			case "5":
-				output = "one two three"
-			case "6":
-				pdf = "book.pdf"
+			want := results[p.task]
+			if !bytes.Contains(out, []byte(want.output)) {
+				t.Errorf("output %q, want %q in it", out, want.output)
 			}
 
-			if !bytes.Contains(out, []byte(output)) {
-				t.Errorf("output %q, want %q in it", out, output)
-			}
-
-			if pdf == "" {
+			if want.pdf == "" {
 				return
 			}
 
-			data, err := os.ReadFile(filepath.Join(dir, pdf))
+			data, err := os.ReadFile(filepath.Join(dir, want.pdf))
 			if err != nil || !bytes.HasPrefix(data, []byte("%PDF-")) {
-				t.Errorf("%s is %.40q, %v; want a PDF", pdf, data, err)
+				t.Errorf("%s has %.40q (%v), want a PDF", want.pdf, data, err)
 			}
 		})
 	}
@@ -201,7 +190,7 @@ func samplePNG(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// sampleWAV returns a WAV file of noise, 8 kHz, mono, 16 bits.
+// sampleWAV returns a WAV file of noise, with 8 000 samples of two bytes a second.
 func sampleWAV(seconds int) []byte {
 	const rate = 8000
 

@@ -3,7 +3,6 @@
 package compat
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,8 +22,7 @@ import (
 // exampleID is the job in the examples of api/openapi.yaml.
 const exampleID = "01KAZ3W6V8Q9T2Y4N5R7M1C0XD"
 
-// modelsOfExamples are the models in the examples of api/openapi.yaml, with the scenarios of the scripted server that
-// answer for them.
+// modelsOfExamples lists the models in the examples of api/openapi.yaml, with the scenarios of the scripted server.
 var modelsOfExamples = []struct{ id, capability, script string }{
 	{"openai/gpt-oss-20b", "chat", "hello"},
 	{"llama-3.1-8b", "chat", "hello"},
@@ -40,9 +38,9 @@ var modelsOfExamples = []struct{ id, capability, script string }{
 // sampleServer is a server with the models and pages that the samples use.
 type sampleServer struct {
 	client *e2e.Client
-	// impatient is a server whose jobs fail after a second.
+	// impatient is a client of a server whose jobs fail after a second.
 	impatient *e2e.Client
-	// site is a page to export. A page below slow is not answered before the test ends.
+	// site is the address of a page to export. The page at slow does not load before the test ends.
 	site, slow string
 }
 
@@ -104,7 +102,7 @@ func newSampleServer(t *testing.T) sampleServer {
 	return sampleServer{c, impatient, site.URL + "/", site.URL + "/slow"}
 }
 
-// server returns the server for an operation: the impatient one for an operation on a dead letter.
+// server returns a client of the server for an operation. Operations on dead letters need the impatient one.
 func (w sampleServer) server(t *testing.T, operation string) *e2e.Client {
 	t.Helper()
 
@@ -124,7 +122,7 @@ func (w sampleServer) job(t *testing.T, c *e2e.Client, operation string) e2e.Acc
 	case "adminGetJobInput", "adminRetryJobChanged":
 		accepted := c.Submit(e2e.Submission{Content: strings.Repeat("# Late\n\nThe text of a section.\n\n", 50_000)})
 		if job := c.Wait(accepted.JobID); job.Status != presswork.Failed {
-			t.Fatalf("the job is %s, want a dead letter", job.Status)
+			t.Fatalf("the job is %s, want failed", job.Status)
 		}
 
 		return accepted
@@ -137,21 +135,15 @@ func (w sampleServer) job(t *testing.T, c *e2e.Client, operation string) e2e.Acc
 	return accepted
 }
 
-// slowExport submits an export of a page that is not answered before the test ends.
+// slowExport submits an export of the page at slow.
 func (w sampleServer) slowExport(t *testing.T, c *e2e.Client) e2e.Accepted {
 	t.Helper()
-	status, _, body := c.Do("POST", "/export-pdf", "application/json", []byte(fmt.Sprintf(`{"url":%q}`, w.slow)),
-		"Prefer", "respond-async")
 
-	var accepted e2e.Accepted
-	if err := json.Unmarshal(body, &accepted); err != nil || status != http.StatusAccepted {
-		t.Fatalf("the export answered %d %s (%v), want 202", status, body, err)
-	}
-
-	return accepted
+	return c.Accept(c.Do("POST", "/export-pdf", "application/json", fmt.Appendf(nil, `{"url":%q}`, w.slow),
+		"Prefer", "respond-async"))
 }
 
-// run runs a sample in a folder with the files that samples send.
+// run runs a sample in a folder with the files that samples send, and looks for its output or its file.
 func (w sampleServer) run(t *testing.T, s guide.Sample) {
 	t.Helper()
 	c, filesFrom := w.server(t, s.Operation), w.client.For(t)
@@ -165,7 +157,7 @@ func (w sampleServer) run(t *testing.T, s guide.Sample) {
 		}
 	}
 
-	// The job comes last: a sample that cancels it must run before its slow page fails after two minutes.
+	// The job comes last. A sample that cancels it must run before its slow page fails after two minutes.
 	if strings.Contains(text, exampleID) {
 		accepted := w.job(t, c, s.Operation)
 		_, token, _ := strings.Cut(accepted.EventsURL, "token=")
@@ -173,11 +165,8 @@ func (w sampleServer) run(t *testing.T, s guide.Sample) {
 		env = append(env, "TOKEN="+token)
 	}
 	file, command := runners[s.Language](tools, dir)
-	text = strings.NewReplacer(
-		"http://127.0.0.1:8000", c.Base,
-		"ws://127.0.0.1:8000", "ws"+strings.TrimPrefix(c.Base, "http"),
-		"https://example.com/", w.site,
-	).Replace(text)
+	text = strings.NewReplacer("http://127.0.0.1:8000", c.Base,
+		"ws://127.0.0.1:8000", "ws"+strings.TrimPrefix(c.Base, "http"), "https://example.com/", w.site).Replace(text)
 
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -187,7 +176,7 @@ func (w sampleServer) run(t *testing.T, s guide.Sample) {
 
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, out, text)
+		t.Fatalf("the sample failed: %v\n%s\nThe sample is\n%s", err, out, text)
 	}
 
 	if strings.Contains(text, "result.") {
@@ -200,6 +189,6 @@ func (w sampleServer) run(t *testing.T, s guide.Sample) {
 	}
 
 	if len(out) == 0 && !strings.HasPrefix(s.Operation, "delete") {
-		t.Error("the sample prints nothing")
+		t.Error("the sample printed nothing, want output")
 	}
 }

@@ -16,21 +16,19 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// serveTools serves an MCP server with the tools city and fail to clients with the token, and returns its address.
+// serveTools runs an MCP server until the test ends and returns its address. It has the tools city and fail, and needs a
+// token.
 func serveTools(t *testing.T, token string) string {
 	t.Helper()
 	type city struct{ Name string }
 	s := sdk.NewServer(&sdk.Implementation{Name: "tools"}, nil)
-	sdk.AddTool(
-		s,
-		&sdk.Tool{
-			Name: "city", Description: "Says where a city is.", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true},
-		},
-		func(_ context.Context, _ *sdk.CallToolRequest, c city) (*sdk.CallToolResult, any, error) {
-			return &sdk.CallToolResult{
-				Content: []sdk.Content{&sdk.TextContent{Text: c.Name + " is in Norway"}},
-			}, nil, nil
-		})
+	cityTool := &sdk.Tool{
+		Name: "city", Description: "Returns the country of a city.",
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true},
+	}
+	sdk.AddTool(s, cityTool, func(_ context.Context, _ *sdk.CallToolRequest, c city) (*sdk.CallToolResult, any, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: c.Name + " is in Norway"}}}, nil, nil
+	})
 	sdk.AddTool(s, &sdk.Tool{Name: "fail"},
 		func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
 			return nil, nil, fmt.Errorf("the map is lost")
@@ -51,16 +49,16 @@ func serveTools(t *testing.T, token string) string {
 	return web.URL
 }
 
-// TestSDKsReadCallsOfServers runs the SDKs of OpenAI and Anthropic with a server that models.yaml names.
+// TestSDKsReadCallsOfServers runs the SDKs of OpenAI and Anthropic with an MCP server of models.yaml. The programs check
+// the answers and exit with an error.
 func TestSDKsReadCallsOfServers(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
-	models := fmt.Sprintf(
-		"models:\n  - {id: tools-plan, capabilities: [chat, tools, reasoning], upstreams: [{base_url: %q}]}\n"+
-			"mcp_servers:\n  maps: {url: %q, headers: {Authorization: \"Bearer map-token\"}, private: true}\n",
-		base,
-		serveTools(t, "map-token"),
-	)
+	models := fmt.Sprintf(`models:
+  - {id: tools-plan, capabilities: [chat, tools, reasoning], upstreams: [{base_url: %q}]}
+mcp_servers:
+  maps: {url: %q, headers: {Authorization: "Bearer map-token"}, private: true}
+`, base, serveTools(t, "map-token"))
 	_, c := e2e.Serve(t, map[string]string{
 		"INFERENCE_CONFIG": writeFile(t, "models.yaml", models), "API_KEY": apiKey, "WORKER_QUEUES": "infer",
 	})

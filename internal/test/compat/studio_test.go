@@ -54,7 +54,9 @@ func TestStudioIsAccessible(t *testing.T) {
 			check("gallery")
 			p.Click("Close")
 
-			for _, tab := range []struct{ name, sign string }{{"Page export", "#url"}, {"Chat", "textarea[aria-label=Message]"}, {"Transcribe", "#voice-model"}} {
+			for _, tab := range []struct{ name, sign string }{
+				{"Page export", "#url"}, {"Chat", "textarea[aria-label=Message]"}, {"Transcribe", "#voice-model"},
+			} {
 				p.Click(tab.name)
 				p.See(tab.sign)
 				check(tab.name)
@@ -79,7 +81,7 @@ func checkWritingParts(t *testing.T, p *browsertest.Visit, check func(part strin
 	check("shortcuts")
 	p.Click("Close")
 
-	// A change of the text, so that there is a version.
+	// A change of the text creates a version.
 	p.See(".cm-content").MustInput("More. ")
 	p.Reads(".document", "saved")
 	p.Click("Versions")
@@ -90,10 +92,11 @@ func checkWritingParts(t *testing.T, p *browsertest.Visit, check func(part strin
 	p.Eval(`() => {
 		const data = new DataTransfer();
 		data.items.add(new File(["no archive"], "book.zip"));
-		document.querySelector(".convert").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+		document.querySelector(".convert").dispatchEvent(
+			new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
 	}`)
 	p.See("dialog .notice.error")
-	check("a refused archive")
+	check("a rejected archive")
 	p.Click("Close")
 
 	p.Press(".action .primary")
@@ -105,7 +108,7 @@ func checkWritingParts(t *testing.T, p *browsertest.Visit, check func(part strin
 	p.Click("Close")
 }
 
-// TestAdminPageIsAccessible does the same for the page at /admin.
+// TestAdminPageIsAccessible checks the page at /admin with axe.
 func TestAdminPageIsAccessible(t *testing.T) {
 	axe := readAxe(t)
 	_, c := e2e.Serve(t, nil)
@@ -115,7 +118,13 @@ func TestAdminPageIsAccessible(t *testing.T) {
 	for _, size := range sizes {
 		for _, dark := range []bool{false, true} {
 			p := v.Open(c.Base+"/admin", size[0], size[1], dark)
-			for _, tab := range []struct{ name, sign string }{{"Overview", ".worker"}, {"Dead letters", ".desk .empty"}, {"Webhooks", ".desk .empty"}, {"Keys", "#usage"}, {"Jobs", "tr[data-id]"}} {
+			for _, tab := range []struct{ name, sign string }{
+				{"Overview", ".worker"},
+				{"Dead letters", ".desk .empty"},
+				{"Webhooks", ".desk .empty"},
+				{"Keys", "#usage"},
+				{"Jobs", "tr[data-id]"},
+			} {
 				p.Click(tab.name)
 				p.See(tab.sign)
 				checkAccessibility(t, p, axe, tab.name, size, dark)
@@ -127,7 +136,7 @@ func TestAdminPageIsAccessible(t *testing.T) {
 	}
 }
 
-// TestGuideIsAccessible does the same for pages at /docs.
+// TestGuideIsAccessible checks pages at /docs with axe.
 func TestGuideIsAccessible(t *testing.T) {
 	axe := readAxe(t)
 	_, c := e2e.Serve(t, nil)
@@ -136,7 +145,8 @@ func TestGuideIsAccessible(t *testing.T) {
 	for _, size := range sizes {
 		for _, dark := range []bool{false, true} {
 			for _, path := range []string{
-				"/docs", "/docs/api/conversion", "/docs/tasks/a-chat-word-by-word", "/docs/troubleshooting", "/docs/markdown", "/docs/search?q=webhook",
+				"/docs", "/docs/api/conversion", "/docs/tasks/a-chat-word-by-word", "/docs/troubleshooting",
+				"/docs/markdown", "/docs/search?q=webhook",
 			} {
 				p := v.Open(c.Base+path, size[0], size[1], dark)
 				if path == "/docs/api/conversion" {
@@ -162,23 +172,24 @@ func readAxe(t *testing.T) string {
 	return string(script)
 }
 
-// sizes are the widths and heights of a desktop, a tablet and a telephone.
+// sizes lists the widths and heights of a desktop, a tablet and a telephone.
 var sizes = [][2]int{{1440, 900}, {820, 1100}, {390, 844}}
 
-// checkAccessibility checks the open page with axe, and that it is not wider than the window.
+// checkAccessibility checks the open page with axe, and checks that it is not wider than the window.
 func checkAccessibility(t *testing.T, p *browsertest.Visit, axe, part string, size [2]int, dark bool) {
 	t.Helper()
-	// The script is evaluated, because the content security policy blocks an injected one.
+	// The test evaluates the script, because the content security policy blocks a script element.
 	found := p.Eval(`async () => {
 		` + axe + `
 		const { violations } = await axe.run(document, {iframes: false});
-		return violations.filter(v => v.impact === "serious" || v.impact === "critical").map(v => v.id + ": " + v.nodes.map(n => n.html.slice(0, 150)).join(" ")).join("\n");
+		return violations.filter(v => v.impact === "serious" || v.impact === "critical")
+			.map(v => v.id + ": " + v.nodes.map(n => n.html.slice(0, 150)).join(" ")).join("\n");
 	}`)
 	if found != "" {
-		t.Errorf("%s, %dx%d, dark %v: %s", part, size[0], size[1], dark, found)
+		t.Errorf("%s, %dx%d, dark %t: axe found %s, want no serious violations", part, size[0], size[1], dark, found)
 	}
 
 	if over := p.Eval(`() => String(document.documentElement.scrollWidth - innerWidth)`); over != "0" {
-		t.Errorf("%s, %dx%d: %s pixels too wide", part, size[0], size[1], over)
+		t.Errorf("%s, %dx%d: the page is %s pixels wider than the window, want 0", part, size[0], size[1], over)
 	}
 }

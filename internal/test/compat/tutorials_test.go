@@ -20,12 +20,14 @@ import (
 	"presswork/internal/test/freeport"
 )
 
-// step is a command of a page and what it prints, or a file that the page shows.
+// step is a command of a page with its output, or a file that the page shows.
 type step struct {
 	command, output string
 	file, text      string
 }
 
+// pageBlock matches a code block with the name of a file above it, if it has one. hereDoc matches the start of a
+// here-document.
 var (
 	pageBlock = regexp.MustCompile("(?m)^(?:`([\\w./-]+)`:\n\n)?```(\\w+)\n((?s:.*?))^```$")
 	hereDoc   = regexp.MustCompile(`<<'(\w+)'`)
@@ -52,14 +54,14 @@ func steps(t *testing.T, page string) (list []step) {
 		case m[2] == "console":
 			list = append(list, commands(m[3])...)
 		default:
-			t.Errorf("%s: this block is neither a file nor of the kind console:\n%s", page, m[3])
+			t.Errorf("%s has the block\n%s\nwant a file name above it or the kind console", page, m[3])
 		}
 	}
 
 	return list
 }
 
-// commands splits a console block into commands with their outputs. A command goes on in the next line after a
+// commands splits a console block into commands with their outputs. A command continues in the next line after a
 // backslash, and until the end of a here-document.
 func commands(block string) (list []step) {
 	continues, until := false, ""
@@ -99,7 +101,7 @@ type shell struct {
 	out *bufio.Reader
 }
 
-// newShell starts a shell in which the commands of a tutorial run one after the other.
+// newShell runs a shell in dir until the test ends.
 func newShell(t *testing.T, dir string, env ...string) *shell {
 	t.Helper()
 	cmd := exec.Command("bash")
@@ -121,7 +123,7 @@ func newShell(t *testing.T, dir string, env ...string) *shell {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // also to processes that the tutorial has left running
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // also ends processes that the tutorial leaves running
 		in.Close()
 		cmd.Wait()
 	})
@@ -133,7 +135,7 @@ func newShell(t *testing.T, dir string, env ...string) *shell {
 	return &shell{t, in, bufio.NewReader(out)}
 }
 
-// run returns the output and the exit status of a command.
+// run runs a command and returns its output and its exit status.
 func (s *shell) run(command string) (output string, status string) {
 	s.t.Helper()
 	const marker = "the-end-of-a-command"
@@ -162,8 +164,8 @@ func matches(output, text string) bool {
 	return regexp.MustCompile(`(?s)^` + strings.Join(parts, ".*?") + `$`).MatchString(strings.TrimSpace(text))
 }
 
-// TestTutorials runs every command of docs/tutorials and compares its output.
-func TestTutorials(t *testing.T) {
+// TestTutorialsShowTheOutputOfTheirCommands runs every command of docs/tutorials and compares its output.
+func TestTutorialsShowTheOutputOfTheirCommands(t *testing.T) {
 	t.Parallel()
 	tools := os.Getenv("PRESSWORK_COMPAT")
 
@@ -187,8 +189,11 @@ func TestTutorials(t *testing.T) {
 			toTest := strings.NewReplacer("127.0.0.1:8000", "127.0.0.1:"+port, "http://127.0.0.1:8080/v1", model)
 			toPage := strings.NewReplacer("127.0.0.1:"+port, "127.0.0.1:8000", model, "http://127.0.0.1:8080/v1")
 
-			s := newShell(t, dir, append(quietly, "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+dir, "API_PORT="+port,
-				"PYTHONPATH="+pythonOf(page, tools))...)
+			s := newShell(
+				t,
+				dir,
+				append(offlineSettings, "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+dir, "API_PORT="+port,
+					"PYTHONPATH="+pythonOf(page, tools))...)
 			for _, step := range steps(t, "../../../docs/tutorials/"+page+".md") {
 				if step.file != "" {
 					writeStep(t, filepath.Join(dir, step.file), toTest.Replace(step.text))

@@ -27,7 +27,7 @@ type transcript struct {
 	}
 }
 
-// transcribe posts the audio file clip and returns its transcript.
+// transcribe sends the audio file clip and returns its transcript.
 func transcribe(t *testing.T, base, clip string) (out transcript) {
 	t.Helper()
 
@@ -43,7 +43,12 @@ func transcribe(t *testing.T, base, clip string) (out transcript) {
 		_, err = file.Write(audio)
 	}
 
-	for _, field := range [][2]string{{"model", "whisper"}, {"response_format", "verbose_json"}, {"timestamp_granularities[]", "word"}, {"temperature", "0"}} {
+	for _, field := range [][2]string{
+		{"model", "whisper"},
+		{"response_format", "verbose_json"},
+		{"timestamp_granularities[]", "word"},
+		{"temperature", "0"},
+	} {
 		if err == nil {
 			err = form.WriteField(field[0], field[1])
 		}
@@ -80,7 +85,8 @@ func normalize(word string) string {
 	return strings.ToLower(strings.Trim(word, " .,;:!?'\"-"))
 }
 
-func TestWhisperServer(t *testing.T) {
+// TestWhisperServerTranscriptsAreUnchanged compares a transcript by Presswork with that of whisper.cpp itself.
+func TestWhisperServerTranscriptsAreUnchanged(t *testing.T) {
 	dir := enginesDir(t)
 	direct := startEngine(t, filepath.Join(dir, "whisper-server"), filepath.Join(dir, "models", "whisper-tiny.en"))
 	_, client := e2e.Serve(t, map[string]string{
