@@ -56,17 +56,28 @@ func NewVisitor(t testing.TB) *Visitor {
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox")
 	}
-	cmd := exec.Command(exe, append(args, "about:blank")...)
 
-	stderr, err := cmd.StderrPipe()
+	b := rod.New().ControlURL(StartDevTools(t, exec.Command(exe, append(args, "about:blank")...))).NoDefaultDevice()
+	if err := b.Connect(); err != nil {
+		t.Fatal(err)
+	}
+
+	return &Visitor{t: t, browser: b}
+}
+
+// StartDevTools runs a browser until the test ends, and returns the address of its DevTools.
+func StartDevTools(t testing.TB, browser *exec.Cmd) (url string) {
+	t.Helper()
+
+	stderr, err := browser.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if err := cmd.Start(); err != nil {
+	if err := browser.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	t.Cleanup(func() { browser.Process.Kill(); browser.Wait() })
 	address := make(chan string, 1)
 
 	go func() {
@@ -77,25 +88,13 @@ func NewVisitor(t testing.TB) *Visitor {
 		}
 	}()
 
-	select {
-	case url := <-address:
-		b := rod.New().ControlURL(url).NoDefaultDevice()
-		if err := b.Connect(); err != nil {
-			t.Fatal(err)
-		}
-
-		return &Visitor{t: t, browser: b}
-	case <-time.After(wait.Patience):
-		t.Fatal("the browser did not print its DevTools address")
-		return nil
-	}
+	return wait.Receive(t, "the address of the browser's DevTools", address)
 }
 
 // For returns a Visitor of the same browser that fails t, such as a subtest.
 func (v *Visitor) For(t testing.TB) *Visitor { return &Visitor{t: t, browser: v.browser} }
 
-// Visit is an open page. Console errors and exceptions of the page, and requests to other origins, fail the test when
-// it ends.
+// Visit is an open page. Console errors, exceptions and requests to other origins fail the test when it ends.
 type Visit struct {
 	t    testing.TB
 	Page *rod.Page
@@ -120,8 +119,8 @@ func (v *Visitor) Open(address string, width, height int, dark bool) *Visit {
 	return v.open(b, address, width, height, dark)
 }
 
-// Beside opens another window of the same session.
-func (v *Visitor) Beside(first *Visit, address string) *Visit {
+// OpenAlso opens an address in another window of the session of first.
+func (v *Visitor) OpenAlso(first *Visit, address string) *Visit {
 	v.t.Helper()
 	return v.open(first.Page.Browser(), address, 1280, 800, false)
 }
@@ -167,7 +166,9 @@ func (v *Visitor) open(b *rod.Browser, address string, width, height int, dark b
 		proto.LogEnable{},
 		proto.NetworkEnable{},
 		proto.EmulationSetDeviceMetricsOverride{Width: width, Height: height, DeviceScaleFactor: 1},
-		proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}}},
+		proto.EmulationSetEmulatedMedia{
+			Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		},
 	} {
 		if err := enable.Call(p); err != nil {
 			v.t.Fatal(err)
@@ -294,11 +295,12 @@ func (v *Visit) Press(selector string) {
 	v.find(selector, click, visible, selector)
 }
 
-// Click waits for a button, tab or link whose name begins with the text, and clicks it.
+// Click waits for a button, tab or link whose name begins with name, and clicks it. If there are several, it clicks the
+// last.
 func (v *Visit) Click(name string) {
 	v.t.Helper()
-	const find = `name => [...document.querySelectorAll("button,a,summary,label")].findLast(e => e.checkVisibility() && !e.disabled &&
-		(e.getAttribute("aria-label") ?? e.innerText).replace(/\s+/g, " ").trim().startsWith(name)) ?? null`
+	const find = `name => [...document.querySelectorAll("button,a,summary,label")].findLast(e =>
+		e.checkVisibility() && !e.disabled && (e.getAttribute("aria-label") ?? e.innerText).replace(/\s+/g, " ").trim().startsWith(name)) ?? null`
 	v.find("button "+name, click, find, name)
 }
 
@@ -314,8 +316,8 @@ func (v *Visit) Eval(js string, args ...any) string {
 	return r.Value.String()
 }
 
-// Until waits until a function of the page returns true; what names the condition. A function that throws or is
-// interrupted is called again: a frame between two documents has no body, and the page may be reloaded.
+// Until waits until a function of the page returns true. what names the condition. A function that fails is called
+// again: a frame between two documents has no body, and the page may be reloaded.
 func (v *Visit) Until(what, js string, args ...any) {
 	v.t.Helper()
 	p := v.Page.Timeout(wait.Patience)
@@ -335,7 +337,7 @@ func (v *Visit) Until(what, js string, args ...any) {
 	}
 }
 
-// Reads waits until all of these words are in the text of the first element of a selector, and returns it.
+// Reads waits until all words are in the text of the first element of a selector, and returns the text.
 func (v *Visit) Reads(selector string, words ...string) string {
 	v.t.Helper()
 	v.Until(selector+" reads "+strings.Join(words, ", "),

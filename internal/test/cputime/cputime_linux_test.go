@@ -8,16 +8,16 @@ import (
 	"presswork/internal/test/cputime"
 )
 
-func TestWaitingCostsNothingAndWorkDoes(t *testing.T) {
+func TestWorkTakesProcessorTimeAndWaitingDoesNot(t *testing.T) {
 	t.Parallel()
 
 	const pause = 200 * time.Millisecond
-	if took := cputime.Of(func() { time.Sleep(pause) }); took > pause/2 { // the wait itself
-		t.Errorf("%s of sleep cost %s", pause, took)
+	if took := cputime.Of(func() { time.Sleep(pause) }); took > pause/2 {
+		t.Errorf("a sleep of %s took %s of processor time, want at most %s", pause, took, pause/2)
 	}
-	// The race detector slows our own loops down many times, but not the standard library's assembly code.
+	// The hash is assembly code, which the race detector does not slow down.
 	data := make([]byte, 32<<20)
 	if took := cputime.Of(func() { sha256.Sum256(data) }); took < 2*time.Millisecond {
-		t.Errorf("a sum of %d bytes cost %s", len(data), took)
+		t.Errorf("the hash of %d bytes took %s of processor time, want at least 2 ms", len(data), took)
 	}
 }

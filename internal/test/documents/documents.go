@@ -1,4 +1,4 @@
-// Package documents holds the Markdown documents that speed is measured on.
+// Package documents provides Markdown documents for measurements of speed.
 package documents
 
 import (
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Document is one kind of document. Markdown(n) returns the nth document of the kind. All have the same length and
-// different text, so that no cache has a print of one.
+// Document is one kind of document. Markdown(n) returns the nth document of the kind. All have different text of about
+// the same length.
 type Document struct {
 	Name     string
 	Markdown func(n int) string
@@ -30,7 +30,7 @@ func All() []Document {
 	}
 }
 
-// repeat writes a title that is the nth document's own, and this number of blocks.
+// repeat returns the nth document of a kind: a title with n in it, then a number of blocks that block writes.
 func repeat(kind string, n, blocks int, block func(b *strings.Builder, i int)) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s %d\n\n", kind, n)

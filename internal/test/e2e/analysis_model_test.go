@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,31 +13,25 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-const supper = "# Come to the harvest supper\n\nThe long table stands in the orchard again on Saturday. There is soup, there are " +
-	"three kinds of bread, and the band of the fire brigade knows four songs. Bring a chair, a cup and whoever is new in the street. " +
-	"Last year we were sixty, and the lanterns burned until two. Please tell Hanna by Thursday whether you come, because somebody has " +
-	"to count the plates. Children may stay up as long as they help with the apples, and dogs may stay as long as they do not.\n"
+// supper is an invitation. The scripted model "reading" calls every text a festive newsletter.
+const supper = `# Come to the harvest supper
+
+The long table stands in the orchard again on Saturday. There is soup, there are three kinds of bread, and the band of
+the fire brigade knows four songs. Bring a chair, a cup and whoever is new in the street. Last year we were sixty, and
+the lanterns burned until two. Please tell Hanna by Thursday whether you come, because somebody has to count the
+plates. Children may stay up as long as they help with the apples, and dogs may stay as long as they do not.
+`
 
 func TestThemeAutoAsksTheModelOnce(t *testing.T) {
 	t.Parallel()
 	upstream, base := inferencetest.Start(t)
-	_, c := e2e.Serve(
-		t,
-		map[string]string{"INFERENCE_CONFIG": chatModels(t, base, "reading"), "ANALYSIS_MODEL": "reading"},
-	)
-	body, _ := json.Marshal(map[string]any{"content": supper, "theme": "auto"})
-	_, _, accepted := c.Do("POST", "/api/conversion", "application/json", body)
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": chatModels(t, base, "reading"), "ANALYSIS_MODEL": "reading",
+	})
 
-	var got e2e.Accepted
-	if err := json.Unmarshal(accepted, &got); err != nil || got.JobID == "" {
-		t.Fatalf("got %s (%v), want an accepted job", accepted, err)
-	}
-
-	job := c.Completed(got.JobID)
-
-	a := job.Analysis
+	a := c.Completed(c.Submit(e2e.Submission{Content: supper, Theme: "auto"}).JobID).Analysis
 	if a == nil || a.DocumentType != "newsletter" || a.EmotionalTone != "festive" || len(a.Keywords) != 1 {
-		t.Errorf("analysis %+v, want that of the model", a)
+		t.Errorf("analysis %+v, want a festive newsletter with one keyword", a)
 	}
 	// The model is asked only once about the same text.
 	if a := analysisOfSupper(t, c); a.DocumentType != "newsletter" || len(upstream.Requests()) != 1 {
@@ -55,15 +47,8 @@ func TestThemeAutoAsksTheModelOnce(t *testing.T) {
 func TestHangingModelDoesNotBlockTheAnalysis(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
-	config := filepath.Join(t.TempDir(), "models.yaml")
-
-	entry := fmt.Sprintf(
-		"models:\n  - id: hang\n    capabilities: [chat]\n    routing: {first_token_timeout: 1s, retries: 0}\n    upstreams: [{base_url: %q}]\n",
-		base,
-	)
-	if err := os.WriteFile(config, []byte(entry), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	config := writeFile(t, "models.yaml", fmt.Sprintf("models:\n  - {id: hang, upstreams: [{base_url: %q}], "+
+		"capabilities: [chat], routing: {first_token_timeout: 1s, retries: 0}}\n", base))
 	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": config, "ANALYSIS_MODEL": "hang"})
 
 	a := analysisOfSupper(t, c)
@@ -74,7 +59,7 @@ func TestHangingModelDoesNotBlockTheAnalysis(t *testing.T) {
 	}
 }
 
-// Four documents wait for a model that does not answer, on a worker with one slot.
+// The worker has one slot, and four documents wait for a model that does not answer.
 func TestHangingModelDoesNotBlockOtherJobs(t *testing.T) {
 	t.Parallel()
 	testEnded := make(chan struct{})
@@ -83,30 +68,17 @@ func TestHangingModelDoesNotBlockOtherJobs(t *testing.T) {
 		close(testEnded)
 		hang.Close()
 	})
-	config := filepath.Join(t.TempDir(), "models.yaml")
-
-	entry := fmt.Sprintf("models:\n  - id: hang\n    capabilities: [chat]\n    upstreams: [{base_url: %q}]\n", hang.URL)
-	if err := os.WriteFile(config, []byte(entry), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": config, "ANALYSIS_MODEL": "hang", "WORKERS": "1"})
-	submit := func(content, theme string) string {
-		body, _ := json.Marshal(map[string]any{"content": content, "theme": theme})
-		_, _, accepted := c.Do("POST", "/api/conversion", "application/json", body)
-
-		var got e2e.Accepted
-		if err := json.Unmarshal(accepted, &got); err != nil || got.JobID == "" {
-			t.Fatalf("got %s (%v), want an accepted job", accepted, err)
-		}
-
-		return got.JobID
-	}
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": chatModels(t, hang.URL, "hang"), "ANALYSIS_MODEL": "hang", "WORKERS": "1",
+	})
 
 	var waiting []string
+
 	for i := range 4 {
-		waiting = append(waiting, submit(fmt.Sprintf("%s\n%d\n", supper, i), "auto"))
+		s := e2e.Submission{Content: fmt.Sprintf("%s\n%d\n", supper, i), Theme: "auto"}
+		waiting = append(waiting, c.Submit(s).JobID)
 	}
-	c.Completed(submit("# Another\n", "light"))
+	c.Completed(c.Submit(e2e.Submission{Content: "# Another\n", Theme: "light"}).JobID)
 
 	for _, id := range waiting {
 		if job := c.Job(id); job.Status.Terminal() {

@@ -10,7 +10,8 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// anthropicModels writes a models.yaml with models of an upstream that speaks the Messages API, and returns its path.
+// anthropicModels writes a models.yaml and returns its path. Its upstream has the Messages API, and for the model plain
+// chat completions.
 func anthropicModels(t *testing.T, base string) string {
 	t.Helper()
 	var b strings.Builder
@@ -25,7 +26,7 @@ func anthropicModels(t *testing.T, base string) string {
 	return writeFile(t, "models.yaml", b.String())
 }
 
-func TestAnUpstreamOfTheMessagesAPIGetsWhatItsClientSent(t *testing.T) {
+func TestMessagesReachAnUpstreamOfTheMessagesAPIUnchanged(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 	_, c := e2e.Serve(t, map[string]string{
@@ -44,7 +45,7 @@ func TestAnUpstreamOfTheMessagesAPIGetsWhatItsClientSent(t *testing.T) {
 	}
 
 	if err := json.Unmarshal(body, &message); status != 200 || err != nil {
-		t.Fatalf("status %d, %s", status, body)
+		t.Fatalf("status %d, %s (%v); want 200 and a message", status, body, err)
 	}
 
 	if warning := header.Get("X-Presswork-Warning"); warning != "" {
@@ -56,9 +57,10 @@ func TestAnUpstreamOfTheMessagesAPIGetsWhatItsClientSent(t *testing.T) {
 		t.Errorf("the usage is %s, want %s", message.Usage, want)
 	}
 
+	// The signatures of the upstream are "signed" and "hidden" in base64.
 	for _, secret := range []string{"c2lnbmVk", "aGlkZGVu"} {
 		if strings.Contains(string(message.Content), secret) {
-			t.Errorf("the answer has the signature %s of the upstream, not that of the server", secret)
+			t.Errorf("the answer has the signature %s of the upstream, want one of the server", secret)
 		}
 	}
 
@@ -69,7 +71,7 @@ func TestAnUpstreamOfTheMessagesAPIGetsWhatItsClientSent(t *testing.T) {
 	status, _, body = c.Do("POST", "/v1/messages", "application/json", []byte(head+`"messages":[`+first+
 		`,{"role":"assistant","content":`+string(message.Content)+`},`+results+`]}`))
 	if status != 200 || !strings.Contains(string(body), "Sunny.") {
-		t.Fatalf("status %d, %s", status, body)
+		t.Fatalf("with results: status %d, %s; want 200 and Sunny.", status, body)
 	}
 	sent := string(server.Requests()[1].Raw)
 
@@ -82,11 +84,11 @@ func TestAnUpstreamOfTheMessagesAPIGetsWhatItsClientSent(t *testing.T) {
 		`"input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}`,
 	} {
 		if !strings.Contains(sent, want) {
-			t.Errorf("the upstream did not get %s: %s", want, sent)
+			t.Errorf("the upstream got %s, want %s in it", sent, want)
 		}
 	}
 
-	// An altered signature is refused.
+	// The server rejects an altered signature.
 	altered := strings.Replace(string(message.Content), `"signature":"presswork-2.`, `"signature":"presswork-2.A`, 1)
 	status, _, body = c.Do("POST", "/v1/messages", "application/json", []byte(head+`"messages":[`+first+
 		`,{"role":"assistant","content":`+altered+`},`+results+`]}`))
@@ -96,7 +98,7 @@ func TestAnUpstreamOfTheMessagesAPIGetsWhatItsClientSent(t *testing.T) {
 	}
 }
 
-func TestOtherFormatsReachAnUpstreamOfTheMessagesAPI(t *testing.T) {
+func TestUpstreamOfTheMessagesAPIAnswersInEveryFormat(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	_, c := e2e.Serve(t, map[string]string{

@@ -10,8 +10,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,12 +20,13 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// sampleWAV returns a WAV file of 16 kHz. Each two seconds of it have 1.5 seconds of a tone, then half a second of
-// silence.
+// sampleWAV returns a WAV file of 16 000 samples of two bytes a second. 1.5 seconds of a tone and half a second of silence
+// alternate.
 func sampleWAV(seconds int) []byte {
 	const rate = 16000
 	size := uint32(seconds * rate * 2)
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+size)
+	// The format: PCM, one channel, the rate, bytes a second, bytes and bits of a sample.
 	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00data"...)
 	b = binary.LittleEndian.AppendUint32(b, size)
 
@@ -83,24 +82,16 @@ func audioModels(t testing.TB, base string, names ...string) string {
 	b.WriteString("models:\n")
 
 	for _, name := range names {
-		fmt.Fprintf(
-			&b,
-			"  - id: %q\n    capabilities: [transcription, speech]\n    audio: {part: 6s}\n    upstreams: [{base_url: %q}]\n",
-			name,
-			base,
-		)
+		fmt.Fprintf(&b,
+			"  - {id: %q, capabilities: [transcription, speech], audio: {part: 6s}, upstreams: [{base_url: %q}]}\n",
+			name, base)
 	}
 	fmt.Fprintf(&b, "  - {id: chat, upstreams: [{base_url: %q, model: hello}]}\n", base)
 
-	path := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-
-	return path
+	return writeFile(t, "models.yaml", b.String())
 }
 
-// verboseTranscript is an answer with response_format=verbose_json.
+// verboseTranscript is the answer in the format verbose_json.
 type verboseTranscript struct {
 	Task     string
 	Language string
@@ -131,20 +122,22 @@ func TestRecordingsAreTranscribed(t *testing.T) {
 	server, base := inferencetest.Start(t)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(sampleWAV(2)) }))
 	t.Cleanup(web.Close)
-	host := strings.TrimPrefix(web.URL, "http://")
 	_, c := e2e.Serve(t, map[string]string{
 		"INFERENCE_CONFIG": audioModels(t, base, "ears", "ears-untimed", "ears-fail-at:1", "ears-limited",
 			"ears-broken"),
 		"WORKER_QUEUES":          "audio,infer",
-		"OUTBOUND_ALLOW_PRIVATE": host,
+		"OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(web.URL, "http://"),
 		"MAX_AUDIO_DURATION":     "1m",
 		"MAX_AUDIO_BYTES":        "3000000",
 	})
 	// A recording of 2 s is sent in one part.
 	for format, want := range map[string]string{
-		"json": `{"text":"one two","usage":{"type":"duration","seconds":2},"x_presswork":{"id":"req_`, "text": "one two\n",
-		"srt": "1\n00:00:00,000 --> 00:00:02,000\none two\n\n", "vtt": "WEBVTT\n\n00:00:00.000 --> 00:00:02.000\none two\n\n",
-		"verbose_json": `{"task":"transcribe","language":"english","duration":2,"text":"one two","segments":[{"id":0,"seek":0,"start":0,"end":2,"text":" one two",`,
+		"json": `{"text":"one two","usage":{"type":"duration","seconds":2},"x_presswork":{"id":"req_`,
+		"text": "one two\n",
+		"srt":  "1\n00:00:00,000 --> 00:00:02,000\none two\n\n",
+		"vtt":  "WEBVTT\n\n00:00:00.000 --> 00:00:02.000\none two\n\n",
+		"verbose_json": `{"task":"transcribe","language":"english","duration":2,"text":"one two",` +
+			`"segments":[{"id":0,"seek":0,"start":0,"end":2,"text":" one two",`,
 	} {
 		t.Run(format, func(t *testing.T) {
 			status, header, body := transcribe(t, c, sampleWAV(2), "model=ears", "response_format="+format)
@@ -153,7 +146,57 @@ func TestRecordingsAreTranscribed(t *testing.T) {
 			}
 		})
 	}
-	// A recording of 17 s is cut at its pauses.
+	t.Run("a long recording", func(t *testing.T) { checkLongTranscription(t, server, c) })
+
+	for name, url := range map[string]string{
+		"URL":                   web.URL + "/a.wav",
+		"data URI":              "data:audio/wav;base64," + base64.StdEncoding.EncodeToString(sampleWAV(2)),
+		"data URI in base64url": "data:audio/wav;base64," + base64.RawURLEncoding.EncodeToString(sampleWAV(2)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, _, body := transcribe(t, c, nil, "model=ears", "response_format=text", "url="+url)
+			if status != 200 || string(body) != "one two\n" {
+				t.Errorf("%.40s: status %d, %s; want 200 and one two", url, status, body)
+			}
+		})
+	}
+	// The engine returns no times, so the subtitles have the times of the parts.
+	status, header, body := transcribe(t, c, sampleWAV(9), "model=ears-untimed", "response_format=srt")
+	if status != 200 || header.Get("x-presswork-warning") != "times_missing" ||
+		!strings.HasPrefix(string(body), "1\n00:00:00,000 --> ") ||
+		!strings.Contains(string(body), "2\n00:00:0") {
+		t.Errorf("status %d, headers %v, %s; want 200, the warning times_missing and two subtitles", status,
+			header, body)
+	}
+	// One of three parts fails. Only that part is sent again.
+	for _, model := range []string{"ears-fail-at:1", "ears-limited"} {
+		t.Run(model, func(t *testing.T) {
+			before := len(server.Recordings())
+			status, _, body := transcribe(t, c, sampleWAV(12), "model="+model, "response_format=text")
+
+			sent := len(server.Recordings()) - before
+			if status != 200 || strings.Count(string(body), "one") != 3 || sent != 4 {
+				t.Errorf("status %d, %s after %d requests; want 200 with 3 parts after 4", status, body, sent)
+			}
+		})
+	}
+	contentType, request := audioForm(t, "a.bin", sampleWAV(1), "model=ears")
+
+	status, _, body = c.Do("POST", "/openai/v1/audio/translations", contentType, request)
+	if last := server.Recordings()[len(server.Recordings())-1]; status != 200 || last.Path != "/v1/audio/translations" {
+		t.Errorf("status %d, %s, sent to %s; want 200 and /v1/audio/translations", status, body, last.Path)
+	}
+
+	// The model ears got five formats of 2 s, 17 s, three addresses of 2 s, and 1 s of the translation.
+	status, _, body = c.Do("GET", "/v1/usage?group_by=model", "", nil)
+	if !strings.Contains(string(body), `"audio_seconds":34`) {
+		t.Errorf("usage: status %d, %s; want 34 audio seconds", status, body)
+	}
+	checkInvalidTranscriptions(t, c)
+}
+
+// checkLongTranscription transcribes a recording of 17 s, which the server cuts at its pauses.
+func checkLongTranscription(t *testing.T, server *inferencetest.Server, c *e2e.Client) {
 	status, _, body := transcribe(t, c, sampleWAV(17), "model=ears", "response_format=verbose_json",
 		"timestamp_granularities[]=word", "timestamp_granularities[]=segment", "prompt=Ada.")
 
@@ -179,54 +222,10 @@ func TestRecordingsAreTranscribed(t *testing.T) {
 	if p := parts[1].Fields["prompt"]; len(p) == 0 || !strings.HasPrefix(p[0], "Ada. one two") {
 		t.Errorf("prompt of the second part: %q, want the text of the first part in it", p)
 	}
-	// Recordings from URLs and data URIs.
-	for name, url := range map[string]string{
-		"URL":                   web.URL + "/a.wav",
-		"data URI":              "data:audio/wav;base64," + base64.StdEncoding.EncodeToString(sampleWAV(2)),
-		"data URI in base64url": "data:audio/wav;base64," + base64.RawURLEncoding.EncodeToString(sampleWAV(2)),
-	} {
-		t.Run(name, func(t *testing.T) {
-			status, _, body := transcribe(t, c, nil, "model=ears", "response_format=text", "url="+url)
-			if status != 200 || string(body) != "one two\n" {
-				t.Errorf("%.40s: status %d, %s; want 200 and one two", url, status, body)
-			}
-		})
-	}
-	// The engine returns no times, so the subtitles have the times of the parts.
-	status, header, body := transcribe(t, c, sampleWAV(9), "model=ears-untimed", "response_format=srt")
-	if status != 200 || header.Get("x-presswork-warning") != "times_missing" ||
-		!strings.HasPrefix(string(body), "1\n00:00:00,000 --> ") ||
-		!strings.Contains(string(body), "2\n00:00:0") {
-		t.Errorf("status %d, headers %v, %s; want 200, the warning times_missing and two subtitles", status,
-			header, body)
-	}
-	// If one of the three parts fails, only that part is sent again.
-	for _, model := range []string{"ears-fail-at:1", "ears-limited"} {
-		before := len(server.Recordings())
-
-		status, _, body := transcribe(t, c, sampleWAV(12), "model="+model, "response_format=text")
-
-		sent := len(server.Recordings()) - before
-		if status != 200 || strings.Count(string(body), "one") != 3 || sent != 4 {
-			t.Errorf("%s: status %d, %s after %d requests; want 200 with 3 parts after 4", model, status, body, sent)
-		}
-	}
-	contentType, request := audioForm(t, "a.bin", sampleWAV(1), "model=ears")
-
-	status, _, body = c.Do("POST", "/openai/v1/audio/translations", contentType, request)
-	if last := server.Recordings()[len(server.Recordings())-1]; status != 200 || last.Path != "/v1/audio/translations" {
-		t.Errorf("status %d, %s, sent to %s; want 200 and /v1/audio/translations", status, body, last.Path)
-	}
-
-	status, _, body = c.Do("GET", "/v1/usage?group_by=model", "", nil)
-	if !strings.Contains(string(body), `"audio_seconds":34`) {
-		t.Errorf("usage: status %d, %s; want 34 audio seconds", status, body)
-	}
-	checkInvalidTranscriptions(t, c, host)
 }
 
-// checkInvalidTranscriptions sends requests with one mistake each. host is a server that the guard allows.
-func checkInvalidTranscriptions(t *testing.T, c *e2e.Client, host string) {
+// checkInvalidTranscriptions sends requests with one mistake each.
+func checkInvalidTranscriptions(t *testing.T, c *e2e.Client) {
 	t.Helper()
 
 	wav := sampleWAV(1)
@@ -239,29 +238,28 @@ func checkInvalidTranscriptions(t *testing.T, c *e2e.Client, host string) {
 	}{
 		"no model":         {wav, "", 400, "invalid_option", "model"},
 		"unknown model":    {wav, "model=x", 404, "model_not_found", "model"},
-		"a model of chats": {wav, "model=chat", 400, "invalid_option", "model"},
+		"chat model":       {wav, "model=chat", 400, "invalid_option", "model"},
 		"no recording":     {nil, "model=ears", 400, "invalid_option", "file"},
-		"both":             {wav, "model=ears&url=https://example.com/a.wav", 400, "invalid_option", "url"},
-		"empty":            {[]byte{}, "model=ears", 400, "content_empty", "file"},
-		"no audio":         {[]byte("#EXTM3U\nfile:///etc/passwd\n"), "model=ears", 400, "invalid_option", "file"},
-		"a cut flac":       {[]byte("fLaC\x00\x00\x00\x22"), "model=ears", 400, "invalid_option", "file"},
+		"file and URL":     {wav, "model=ears&url=https://example.com/a.wav", 400, "invalid_option", "url"},
+		"empty recording":  {[]byte{}, "model=ears", 400, "content_empty", "file"},
+		"playlist":         {[]byte("#EXTM3U\nfile:///etc/passwd\n"), "model=ears", 400, "invalid_option", "file"},
+		"cut FLAC":         {[]byte("fLaC\x00\x00\x00\x22"), "model=ears", 400, "invalid_option", "file"},
 		"too large":        {sampleWAV(94), "model=ears", 413, "content_too_large", "file"},
 		"too long":         {sampleWAV(61), "model=ears", 413, "content_too_large", "file"},
 		"format":           {wav, "model=ears&response_format=xml", 400, "invalid_option", "response_format"},
-		"words without":    {wav, "model=ears&timestamp_granularities[]=word", 400, "invalid_option", "timestamp_granularities"},
+		"words in JSON":    {wav, "model=ears&timestamp_granularities[]=word", 400, "invalid_option", "timestamp_granularities"},
 		"granularity":      {wav, "model=ears&response_format=verbose_json&timestamp_granularities=letter", 400, "invalid_option", "timestamp_granularities"},
 		"temperature":      {wav, "model=ears&temperature=warm", 400, "invalid_option", "temperature"},
 		"language":         {wav, "model=ears&language=English!", 400, "invalid_option", "language"},
 		"stream":           {wav, "model=ears&stream=true", 400, "invalid_option", "stream"},
-		"a file's address": {nil, "model=ears&url=file:///etc/passwd", 400, "invalid_url", "url"},
-		"a protocol":       {nil, "model=ears&url=concat:/etc/passwd|/etc/shadow", 400, "invalid_url", "url"},
-		"another protocol": {nil, "model=ears&url=subfile,,start,0,end,0,,:/etc/passwd", 400, "invalid_url", "url"},
-		"the metadata":     {nil, "model=ears&url=http://169.254.169.254/latest", 403, "address_not_allowed", "url"},
-		"a private place":  {nil, "model=ears&url=http://127.0.0.1:1/a.wav", 403, "address_not_allowed", "url"},
-		"nothing there":    {nil, "model=ears&url=http://" + host + "0/a.wav", 0, "", "url"},
+		"file URL":         {nil, "model=ears&url=file:///etc/passwd", 400, "invalid_url", "url"},
+		"concat protocol":  {nil, "model=ears&url=concat:/etc/passwd|/etc/shadow", 400, "invalid_url", "url"},
+		"subfile protocol": {nil, "model=ears&url=subfile,,start,0,end,0,,:/etc/passwd", 400, "invalid_url", "url"},
+		"metadata service": {nil, "model=ears&url=http://169.254.169.254/latest", 403, "address_not_allowed", "url"},
+		"private address":  {nil, "model=ears&url=http://127.0.0.1:1/a.wav", 403, "address_not_allowed", "url"},
 		"not base64":       {nil, "model=ears&url=data:audio/wav;base64,$$$$", 400, "invalid_url", "url"},
-		"plain data":       {nil, "model=ears&url=data:audio/wav,abc", 400, "invalid_url", "url"},
-		"a broken engine":  {wav, "model=ears-broken", 502, "upstream_error", ""},
+		"data as text":     {nil, "model=ears&url=data:audio/wav,abc", 400, "invalid_url", "url"},
+		"broken engine":    {wav, "model=ears-broken", 502, "upstream_error", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fields := strings.Split(tc.fields, "&")
@@ -279,7 +277,7 @@ func checkInvalidTranscriptions(t *testing.T, c *e2e.Client, host string) {
 				t.Fatalf("status %d, %s; want an error with a message, a type and x-should-retry", status, body)
 			}
 
-			if tc.status != 0 && (status != tc.status || e.Error.Code != tc.code || e.Error.Param != tc.param) {
+			if status != tc.status || e.Error.Code != tc.code || e.Error.Param != tc.param {
 				t.Errorf("status %d, %s; want %d %s of %q", status, body, tc.status, tc.code, tc.param)
 			}
 		})
@@ -295,6 +293,7 @@ func TestTranscriptionSurvivesAKilledWorker(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 	f := newFleet(t)
+	// The engine does not answer the recording 3, counted from 0.
 	env := map[string]string{"INFERENCE_CONFIG": audioModels(t, base, "ears-hang-at:3"), "WORKER_QUEUES": "audio"}
 	_, c := f.API(env)
 	first := f.Worker(env)
@@ -302,16 +301,10 @@ func TestTranscriptionSurvivesAKilledWorker(t *testing.T) {
 
 	status, header, answer := c.Do("POST", "/v1/audio/transcriptions", contentType, body, "Prefer",
 		"respond-async", "Idempotency-Key", "a")
-	if status != 202 || header.Get("Preference-Applied") != "respond-async" {
-		t.Fatalf("status %d, %s; want 202 for respond-async", status, answer)
+	if header.Get("Preference-Applied") != "respond-async" {
+		t.Fatalf("status %d, headers %v, %s; want Preference-Applied: respond-async", status, header, answer)
 	}
-
-	var accepted struct {
-		JobID string `json:"job_id"`
-	}
-	if err := json.Unmarshal(answer, &accepted); err != nil {
-		t.Fatal(err)
-	}
+	accepted := c.Accept(status, header, answer)
 	wait.Until(t, "the fourth part is sent", func() bool { return len(server.Recordings()) == 4 })
 	wait.Until(t, "the job reports its parts", func() bool {
 		job := c.Job(accepted.JobID)
@@ -328,11 +321,11 @@ func TestTranscriptionSurvivesAKilledWorker(t *testing.T) {
 	}
 	text := string(c.Download(job))
 
-	parts := strings.Count(text, " --> ") // of one segment each
+	parts := strings.Count(text, " --> ") // each part has one segment
 	if parts < 4 {
 		t.Errorf("%d subtitles, want 4 or more:\n%s", parts, text)
 	}
-	// Of the parts only the unfinished one is sent again.
+	// Only the unfinished part is sent again.
 	if n := len(server.Recordings()); n != parts+1 {
 		t.Errorf("the engine got %d requests for %d parts, want one more than parts", n, parts)
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,16 +15,13 @@ import (
 // BenchmarkTranscriptions measures the overhead of API, store, queue and worker for a recording of 5 MB. It
 // alternates with direct requests to the same engine.
 func BenchmarkTranscriptions(b *testing.B) {
-	const rounds = 40
+	const rounds, warmUp = 40, 3
 	_, base := inferencetest.Start(b)
-	models := filepath.Join(b.TempDir(), "models.yaml")
-
-	text := fmt.Sprintf("models: [{id: ears, capabilities: [transcription], upstreams: [{base_url: %q}]}]", base)
-	if err := os.WriteFile(models, []byte(text), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	models := writeFile(b, "models.yaml", fmt.Sprintf(
+		"models: [{id: ears, capabilities: [transcription], upstreams: [{base_url: %q}]}]", base))
 	_, client := e2e.Serve(b, map[string]string{"INFERENCE_CONFIG": models, "WORKER_QUEUES": "audio"})
-	contentType, body := audioForm(b, "a.wav", sampleWAV(5<<20/32000), "model=ears", "response_format=json")
+	wav := sampleWAV(5 << 20 / 32_000) // of 32 000 bytes a second
+	contentType, body := audioForm(b, "a.wav", wav, "model=ears", "response_format=json")
 	post := func(address string) time.Duration {
 		began := time.Now()
 
@@ -46,9 +41,9 @@ func BenchmarkTranscriptions(b *testing.B) {
 	for b.Loop() {
 		var direct, ours []time.Duration
 
-		for n := range rounds + 3 {
+		for n := range rounds + warmUp {
 			d, o := post(base+"/audio/transcriptions"), post(client.Base+"/v1/audio/transcriptions")
-			if n >= 3 { // the first rounds warm both up
+			if n >= warmUp {
 				direct, ours = append(direct, d), append(ours, o)
 			}
 		}

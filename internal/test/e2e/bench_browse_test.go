@@ -14,15 +14,12 @@ import (
 	"presswork/internal/inference/browse"
 )
 
-// BenchmarkSearchAndOpen measures a search and the opening of its first result. The Browser is new, so it also
+// BenchmarkSearchAndOpen measures a search and the opening of its first result. Each round has a new Browser, which also
 // requests the site's robots.txt.
 func BenchmarkSearchAndOpen(b *testing.B) {
 	article := "<!doctype html><title>Birds</title><nav>" + strings.Repeat(`<a href="/n">elsewhere</a> `, 200) +
-		"</nav><article>" +
-		strings.Repeat(
-			`<h2>Birds</h2><p>Birds fly, and <a href="/eggs">lay eggs</a>, and sing in the morning, some of them all day long.</p><ul><li>one<li>two</ul>`,
-			300,
-		) + "</article>"
+		"</nav><article>" + strings.Repeat(`<h2>Birds</h2><p>Birds fly, and <a href="/eggs">lay eggs</a>, and sing in `+
+		`the morning, some of them all day long.</p><ul><li>one<li>two</ul>`, 300) + "</article>"
 	var server *httptest.Server
 	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -52,7 +49,7 @@ func BenchmarkSearchAndOpen(b *testing.B) {
 	call := func(s *browse.Session, name, arguments string) {
 		r, err := s.Call(b.Context(), inference.BuiltinCall{Name: name, Arguments: arguments})
 		if err != nil || r.Failed {
-			b.Errorf("%s: %v %s", name, err, r.Output)
+			b.Errorf("%s: error %v, output %s; want no failure", name, err, r.Output)
 		}
 	}
 
@@ -70,15 +67,7 @@ func BenchmarkSearchAndOpen(b *testing.B) {
 			call(session, inference.OpenFunction, `{"id":0}`)
 			took = append(took, time.Since(began))
 		}
-		report(
-			b,
-			fmt.Sprintf(
-				"`browser_search`: a search, and a local page of %d KB opened, without scripts",
-				len(article)>>10,
-			),
-			fmt.Sprintf("p50 %s, p99 %s", quantile(took, 0.5).Round(100*time.Microsecond),
-				quantile(took, 0.99).Round(100*time.Microsecond)),
-			"< 100 ms",
-		)
+		report(b, fmt.Sprintf("`browser_search`: a search, and a local page of %d KB opened, without scripts",
+			len(article)>>10), percentiles(took, 100*time.Microsecond), "< 100 ms")
 	}
 }

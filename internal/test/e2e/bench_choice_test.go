@@ -15,11 +15,8 @@ func BenchmarkThemeChoice(b *testing.B) {
 	const rounds = 15
 	dir := b.TempDir()
 
-	source := filepath.Join(dir, "report.md")
-	if err := os.WriteFile(source, []byte(threePages("")), 0o644); err != nil {
-		b.Fatal(err)
-	}
-
+	source := benchDocument(b, dir, threePages(""))
+	// run measures a conversion with the cache in a subfolder. Another subfolder is another, empty cache.
 	run := func(cache string, flags ...string) time.Duration {
 		cmd := md2pdf(b, append(flags, "-o", filepath.Join(dir, "out.pdf"), source)...)
 		return wallTime(b, inCache(cmd, filepath.Join(dir, cache)))
@@ -29,7 +26,7 @@ func BenchmarkThemeChoice(b *testing.B) {
 		var cold, warm []time.Duration
 
 		for i := range rounds {
-			// --ai-theme chooses corporate too, so the page is the same.
+			// --ai-theme chooses corporate, so the page is the same.
 			plain := run("none", "--theme", "corporate")
 			cold = append(cold, run(fmt.Sprint("cold", i), "--ai-theme")-plain)
 			warm = append(warm, run("warm", "--ai-theme")-plain)

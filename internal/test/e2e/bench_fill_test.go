@@ -1,20 +1,17 @@
 package e2e_test
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"presswork/internal/test/printed"
 )
 
 // BenchmarkPageEnds prints the documents below PRESSWORK_CORPUS, or those of this repository. It measures the white space
 // below the last ink of each page, except the last page of a document.
 func BenchmarkPageEnds(b *testing.B) {
-	const pattern = "*.md"
-
 	dir := os.Getenv("PRESSWORK_CORPUS")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "..", "docs")
@@ -22,7 +19,7 @@ func BenchmarkPageEnds(b *testing.B) {
 	var sources []string
 
 	for _, depth := range []string{"", "*", "*/*"} {
-		found, err := filepath.Glob(filepath.Join(dir, depth, pattern))
+		found, err := filepath.Glob(filepath.Join(dir, depth, "*.md"))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -30,7 +27,7 @@ func BenchmarkPageEnds(b *testing.B) {
 	}
 
 	if len(sources) == 0 {
-		b.Fatalf("there is no Markdown below %s", dir)
+		b.Fatalf("found no Markdown below %s, want at least one file", dir)
 	}
 
 	for b.Loop() {
@@ -63,32 +60,27 @@ func BenchmarkPageEnds(b *testing.B) {
 // whiteEnds returns for each page the white space below its last ink, as a share of the height between normal margins.
 func whiteEnds(b *testing.B, pdf string) (shares []float64) {
 	b.Helper()
-	const top, bottom = 35, 37 // dots, a little less than the margins of sheet.go
+	const (
+		resolution  = 36     // dots per inch
+		top, bottom = 35, 37 // dots, a little less than the margins of sheet.go
+	)
 
-	out, err := exec.CommandContext(b.Context(), "pdftoppm", "-r", "36", pdf).Output()
+	pages, err := printed.InkedRows(b.Context(), pdf, resolution)
 	if err != nil {
 		b.Fatal(err)
 	}
 
-	for r := bytes.NewReader(out); r.Len() > 0; {
-		var width, height int
-		if _, err := fmt.Fscanf(r, "P6\n%d %d\n255\n", &width, &height); err != nil {
-			b.Fatal(err)
-		}
+	for _, inked := range pages {
+		area := inked[top : len(inked)-bottom]
 
-		pixels := make([]byte, 3*width*height)
-		if _, err := io.ReadFull(r, pixels); err != nil {
-			b.Fatal(err)
-		}
-		first, end := top, height-bottom
+		last := 0
 
-		ground, last := pixels[:3], first
-		for y := first; y < end; y++ {
-			if !bytes.Equal(pixels[3*width*y:3*width*(y+1)], bytes.Repeat(ground, width)) {
+		for y := range area {
+			if area[y] {
 				last = y
 			}
 		}
-		shares = append(shares, float64(end-last)/float64(end-first))
+		shares = append(shares, float64(len(area)-last)/float64(len(area)))
 	}
 
 	return shares

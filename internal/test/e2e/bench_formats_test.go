@@ -13,14 +13,12 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// BenchmarkThroughput counts the answers without streaming that twenty clients get per second, in each wire format.
+// BenchmarkThroughput counts the whole answers that twenty clients get per second, in each wire format.
 func BenchmarkThroughput(b *testing.B) {
 	const clients, blocks, model = 20, 2, "hello"
 	_, base := inferencetest.Start(b)
-	_, client := e2e.Serve(
-		b,
-		map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"},
-	)
+	_, client := e2e.Serve(b,
+		map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"})
 	gateways := append([]gateway{{"", newChatter(client.Base + "/v1")}}, startPeers(b, base, model)...)
 
 	for b.Loop() {
@@ -58,10 +56,8 @@ func BenchmarkThroughput(b *testing.B) {
 func BenchmarkFirstTokens(b *testing.B) {
 	const rounds, model = 300, "stamps:3@0"
 	_, base := inferencetest.Start(b)
-	_, client := e2e.Serve(
-		b,
-		map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"},
-	)
+	_, client := e2e.Serve(b,
+		map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"})
 	c := newChatter(client.Base + "/v1")
 
 	for b.Loop() {
@@ -82,19 +78,16 @@ func BenchmarkFirstTokens(b *testing.B) {
 			report(
 				b,
 				"first token in "+f.name+", later than in chat completions, one client",
-				fmt.Sprintf(
-					"p50 %s (chat completions: %s)",
-					later.Round(10*time.Microsecond),
-					chat.Round(10*time.Microsecond),
-				),
+				fmt.Sprintf("p50 %s (chat completions: %s)",
+					later.Round(10*time.Microsecond), chat.Round(10*time.Microsecond)),
 				"p50 ≤ 0.5 ms",
 			)
 		}
 	}
 }
 
-// BenchmarkFormats reads 500 streams of each wire format in alternating blocks of one server. It compares the CPU time of
-// a token and the delays with those of chat completions.
+// BenchmarkFormats reads 500 streams of each wire format from one server, in alternating blocks. It compares the CPU time
+// and the delay of a token with those of chat completions.
 func BenchmarkFormats(b *testing.B) {
 	const streams, tokens, blocks, model = 500, 150, 4, "stamps:150@50"
 	_, base := inferencetest.Start(b)
@@ -125,18 +118,13 @@ func BenchmarkFormats(b *testing.B) {
 		}
 
 		for i, f := range wireFormats {
-			p99 := quantile(delays[i], 0.99).Round(100 * time.Microsecond)
 			if i > 0 {
-				report(
-					b,
+				report(b,
 					fmt.Sprintf("%d streams in %s: CPU time of a token, against chat completions", streams, f.name),
-					fmt.Sprintf("%.2f ×", median(ratios[i])),
-					"≤ 1.15 ×",
-				)
+					fmt.Sprintf("%.2f ×", median(ratios[i])), "≤ 1.15 ×")
 			}
 			report(b, fmt.Sprintf("%d streams in %s: delay of each token", streams, f.name),
-				fmt.Sprintf("p50 %s, p99 %s", quantile(delays[i], 0.5).Round(100*time.Microsecond), p99),
-				"p99 as of chat completions")
+				percentiles(delays[i], 100*time.Microsecond), "p99 as of chat completions")
 		}
 	}
 }
@@ -144,17 +132,16 @@ func BenchmarkFormats(b *testing.B) {
 // BenchmarkEmbeddings embeds a thousand texts of 200 tokens through the server in one request. A loop sends the same
 // batches to the model itself, which takes a millisecond for each text.
 func BenchmarkEmbeddings(b *testing.B) {
-	const texts, size, parallel, blocks, model = 1000, 128, 2, 5, "vector-paced:1024"
+	const texts, size, parallel, blocks, model = 1000, 128, 2, 5, "vector-paced:1024" // size is that of a batch
 	_, base := inferencetest.Start(b)
 	_, client := e2e.Serve(b, map[string]string{
 		"INFERENCE_CONFIG": writeModelList(b, []map[string]any{
 			{
 				"id":           model,
 				"capabilities": []string{"embeddings"},
-				"upstreams": []any{
-					map[string]any{"base_url": base, "kind": "vllm"},
-				}, // vectors in base64, as the loop asks for
-				"batches": map[string]int{"size": size, "parallel": parallel},
+				// vllm returns vectors in base64, which the loop also requests.
+				"upstreams": []any{map[string]any{"base_url": base, "kind": "vllm"}},
+				"batches":   map[string]int{"size": size, "parallel": parallel},
 			},
 		}),
 		"WORKER_QUEUES": "infer",
@@ -208,12 +195,8 @@ func BenchmarkEmbeddings(b *testing.B) {
 		report(
 			b,
 			fmt.Sprintf("embeddings of %d texts of 200 tokens, against a loop of calls to the model itself", texts),
-			fmt.Sprintf(
-				"%.2f × as fast (%.0f ms against %.0f ms)",
-				median(ratios),
-				1000*median(ours),
-				1000*median(bares),
-			),
+			fmt.Sprintf("%.2f × as fast (%.0f ms against %.0f ms)",
+				median(ratios), 1000*median(ours), 1000*median(bares)),
 			"≥ 0.9 ×",
 		)
 	}

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"presswork/internal/test/documents"
 	"presswork/internal/test/e2e"
 	"presswork/internal/test/freeport"
+	"presswork/internal/test/wait"
 )
 
 // BenchmarkServiceAgainstGotenberg runs the reference document through the whole service and through Gotenberg's
@@ -70,20 +70,8 @@ func againstGotenberg(b *testing.B, browser, how, goal string) {
 	}
 
 	for b.Loop() {
-		ours()
-		theirs()
-		var ratios, speeds, floors []float64
-
-		for range blocks {
-			floor, speed := theirs(), ours()
-			speeds, floors, ratios = append(speeds, speed), append(floors, floor), append(ratios, speed/floor)
-		}
-		report(
-			b,
-			"the reference document, REST to downloaded PDF, eight clients, against Gotenberg 8.31.0 and its text with five rules, "+how,
-			fmt.Sprintf("%.1f × (%.1f/s against %.1f/s)", median(ratios), median(speeds), median(floors)),
-			goal,
-		)
+		report(b, "the reference document, REST to downloaded PDF, eight clients, against Gotenberg 8.31.0 and "+
+			"its text with five rules, "+how, compareSpeeds(blocks, theirs, ours), goal)
 	}
 }
 
@@ -123,24 +111,20 @@ func startGotenberg(b *testing.B, browser string) gotenberg {
 	b.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 
 	base := "http://127.0.0.1:" + port
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	wait.Until(b, "Gotenberg answers", func() bool {
 		res, err := http.Get(base + "/health")
-		if err == nil {
-			res.Body.Close()
-
-			if res.StatusCode == http.StatusOK {
-				return gotenberg(base + "/forms/chromium/convert/markdown")
-			}
+		if err != nil {
+			return false
 		}
+		res.Body.Close()
 
-		if time.Now().After(deadline) {
-			b.Fatalf("Gotenberg does not answer: %v", err)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return res.StatusCode == http.StatusOK
+	})
+
+	return gotenberg(base + "/forms/chromium/convert/markdown")
 }
 
-// convert prints Markdown with goldmark's plain page and five rules.
+// convert prints Markdown on the page of fewRules.
 func (g gotenberg) convert(b *testing.B, content string) {
 	page := fewRules(b, "")
 	var body bytes.Buffer

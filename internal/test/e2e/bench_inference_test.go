@@ -23,18 +23,18 @@ import (
 	"presswork/internal/test/freeport"
 )
 
-// chatter sends requests in one wire format to one server. The models write the time at which they send a token into the
-// token.
+// chatter sends requests in one wire format to one server. The text of each token of its models is the time at which the
+// model sent it.
 type chatter struct {
 	base   string
 	http   *http.Client
 	format wireFormat
 }
 
-// wireFormat is a form of requests and streams.
+// wireFormat is a format of requests and streams.
 type wireFormat struct {
 	name, path string
-	// fields are those of a request next to model and stream.
+	// fields has the fields of a request except model and stream.
 	fields string
 	// token begins the text of a token in its event, and last is the line that ends a complete stream.
 	token, last string
@@ -42,7 +42,7 @@ type wireFormat struct {
 
 const userSaysHi = `"messages":[{"role":"user","content":"Hi"}]`
 
-// wireFormats are the forms of a chat; chat completions are the first.
+// wireFormats lists the formats of a chat. Chat completions are the first.
 var wireFormats = []wireFormat{
 	{"chat completions", "/chat/completions", userSaysHi, `"content":"`, "data: [DONE]"},
 	{"Responses", "/responses", `"input":"Hi"`, `"delta":"`, "event: response.completed"},
@@ -63,7 +63,7 @@ func newChatter(base string) *chatter {
 // in returns a client of the same server for another format.
 func (c *chatter) in(f wireFormat) *chatter { return &chatter{c.base, c.http, f} }
 
-// stream reads the stream of a completion. It returns the time to the first token, and for each token the delay between
+// stream reads the stream of a completion. It returns the time to the first token, and for each token the time between
 // sending and receiving.
 func (c *chatter) stream(ctx context.Context, model string) (first time.Duration, delays []time.Duration, err error) {
 	body := bytes.NewReader(c.format.request(model, true))
@@ -119,8 +119,7 @@ func (c *chatter) stream(ctx context.Context, model string) (first time.Duration
 	return first, delays, nil
 }
 
-// load reads a number of streams at the same time, and does so in several rounds. It returns the times that stream
-// measures, of all streams.
+// load reads streams at the same time, each several times in a row. It returns the times of all calls of stream.
 func (c *chatter) load(b *testing.B, streams, rounds int, model string) (firsts, delays []time.Duration) {
 	b.Helper()
 	var mu sync.Mutex
@@ -167,12 +166,7 @@ func writeModelList(b testing.TB, models []map[string]any) string {
 		b.Fatal(err)
 	}
 
-	path := filepath.Join(b.TempDir(), "models.yaml")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		b.Fatal(err)
-	}
-
-	return path
+	return writeFile(b, "models.yaml", string(text))
 }
 
 // BenchmarkCompletions measures the time that API, Redis and worker add to requests to the model itself. Blocks of both
@@ -180,10 +174,8 @@ func writeModelList(b testing.TB, models []map[string]any) string {
 func BenchmarkCompletions(b *testing.B) {
 	const blocks, rounds, model = 3, 3, "stamps:100@50"
 	_, base := inferencetest.Start(b)
-	_, client := e2e.Serve(
-		b,
-		map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"},
-	)
+	_, client := e2e.Serve(b,
+		map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"})
 	gateways := append([]gateway{{"", newChatter(client.Base + "/v1")}}, startPeers(b, base, model)...)
 	direct := newChatter(base)
 
@@ -227,7 +219,7 @@ func BenchmarkCompletions(b *testing.B) {
 	}
 }
 
-// BenchmarkManyStreams holds 500 streams of 50 tokens a second, and 5 000 of two.
+// BenchmarkManyStreams reads 500 streams of 50 tokens a second, then 5 000 streams of two.
 func BenchmarkManyStreams(b *testing.B) {
 	for b.Loop() {
 		manyStreams(b, 500, 500, 50)
@@ -249,7 +241,8 @@ func manyStreams(b *testing.B, streams, tokens, rate int) {
 	memory := make(chan float64)
 
 	go func() {
-		time.Sleep(time.Duration(tokens/rate)*time.Second - time.Second) // at that time all streams are running
+		// One second before the first stream ends, all streams are running.
+		time.Sleep(time.Duration(tokens/rate)*time.Second - time.Second)
 		memory <- treeMemory(b, node.PID())
 	}()
 	began, serverCPU, testCPU := time.Now(), treeCPU(b, node.PID()), ownCPU(b)
@@ -263,17 +256,14 @@ func manyStreams(b *testing.B, streams, tokens, rate int) {
 	if want := streams * tokens; len(delays) != want {
 		b.Errorf("%d tokens arrived, want %d", len(delays), want)
 	}
-	// All streams start within one second, which overloads the cores. running leaves out the tokens of the first two
-	// seconds.
+	// All streams start within one second, which overloads the cores. running has the delays without those of the first
+	// two seconds.
 	var running []time.Duration
 	for stream := range slices.Chunk(delays, tokens) {
 		running = append(running, stream[min(2*rate, len(stream)):]...)
 	}
 	what := fmt.Sprintf("%d streams of %d tokens a second, %d tokens", streams, rate, streams*tokens)
-	delayed := func(all []time.Duration) string {
-		return fmt.Sprintf("p50 %s, p99 %s", quantile(all, 0.5).Round(100*time.Microsecond),
-			quantile(all, 0.99).Round(100*time.Microsecond))
-	}
+	delayed := func(all []time.Duration) string { return percentiles(all, 100*time.Microsecond) }
 	report(
 		b,
 		what,
@@ -292,7 +282,7 @@ type gateway struct {
 	*chatter
 }
 
-// startPeers starts the proxy of LiteLLM, if `make bench` has installed it.
+// startPeers starts the proxy of LiteLLM. It returns nothing if `make bench` has not installed LiteLLM.
 func startPeers(b *testing.B, base, model string) []gateway {
 	b.Helper()
 
@@ -301,18 +291,8 @@ func startPeers(b *testing.B, base, model string) []gateway {
 		b.Log("LiteLLM is not installed; `make bench` installs it where Python is")
 		return nil
 	}
-	config := filepath.Join(b.TempDir(), "litellm.yaml")
-
-	text := fmt.Sprintf(
-		"model_list: [{model_name: %q, litellm_params: {model: %q, api_base: %q, api_key: none, "+
-			"use_chat_completions_api: true}}]\n",
-		model,
-		"openai/"+model,
-		base,
-	)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	config := writeFile(b, "litellm.yaml", fmt.Sprintf("model_list: [{model_name: %q, litellm_params: {model: %q, "+
+		"api_base: %q, api_key: none, use_chat_completions_api: true}}]\n", model, "openai/"+model, base))
 	const host = "127.0.0.1"
 	port := freeport.Take(b)
 	address := host + ":" + port
@@ -349,7 +329,7 @@ func startPeers(b *testing.B, base, model string) []gateway {
 
 		select {
 		case <-ended:
-			b.Fatalf("LiteLLM ended at its start:\n%s", log.String())
+			b.Fatalf("LiteLLM exited before it answered:\n%s", log.String())
 		case <-time.After(200 * time.Millisecond):
 		}
 

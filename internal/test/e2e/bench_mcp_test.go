@@ -30,7 +30,7 @@ func mcpProcess(b *testing.B, dir string) *sdk.ClientSession {
 	return session
 }
 
-// timedCall returns how long a client waits for convert_markdown.
+// timedCall converts Markdown and returns how long the client waits.
 func timedCall(b *testing.B, c *sdk.ClientSession, markdown string) time.Duration {
 	b.Helper()
 	began := time.Now()
@@ -41,14 +41,14 @@ func timedCall(b *testing.B, c *sdk.ClientSession, markdown string) time.Duratio
 	took := time.Since(began)
 
 	if err != nil || result.IsError {
-		b.Fatalf("%+v, %v", result, err)
+		b.Fatalf("convert_markdown: result %+v, error %v; want a PDF", result, err)
 	}
 
 	return took
 }
 
-// listTimes returns how long a new process takes for each of rounds requests for the tools. It speaks the protocol
-// itself, because clients keep the list.
+// listTimes returns the times that a new process takes to answer each of rounds requests for its tools. It writes the
+// messages itself, because the client of the SDK caches the list.
 func listTimes(b *testing.B, rounds int) (took []time.Duration) {
 	b.Helper()
 	cmd := exec.Command(e2e.Binary(b), "mcp")
@@ -72,7 +72,7 @@ func listTimes(b *testing.B, rounds int) (took []time.Duration) {
 		fmt.Fprintln(in, message)
 
 		if answer, err := lines.ReadString('\n'); err != nil || !strings.Contains(answer, `"result"`) {
-			b.Fatalf("%s: %v", answer, err)
+			b.Fatalf("%s: got %q, %v; want a result", message, answer, err)
 		}
 
 		return time.Since(began)
@@ -92,8 +92,8 @@ func listTimes(b *testing.B, rounds int) (took []time.Duration) {
 	return took
 }
 
-// BenchmarkMCP measures tools over standard input and output. The print is that of the same converter in this process,
-// in alternating calls.
+// BenchmarkMCP measures tools over standard input and output. The same converter in this process measures the print
+// alone. Its calls alternate with those of the tool.
 func BenchmarkMCP(b *testing.B) {
 	const rounds = 15
 
@@ -140,12 +140,8 @@ func BenchmarkMCP(b *testing.B) {
 		}
 		c.Close()
 		converter.Close()
-		report(
-			b,
-			"MCP over stdio: `tools/list`",
-			quantile(listTimes(b, 101), 0.5).Round(10*time.Microsecond).String(),
-			"≤ 5 ms",
-		)
+		report(b, "MCP over stdio: `tools/list`",
+			quantile(listTimes(b, 101), 0.5).Round(10*time.Microsecond).String(), "≤ 5 ms")
 		report(b, "MCP over stdio: `convert_markdown` of three pages, above the print",
 			quantile(above, 0.5).Round(100*time.Microsecond).String(), "≤ 30 ms")
 	}

@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// threePages returns a document of three pages with common elements. Another seed makes another document.
+// threePages returns a document of three pages with common elements. seed is part of its text.
 func threePages(seed string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Quarterly report %s\n\n", seed)
@@ -21,7 +21,8 @@ func threePages(seed string) string {
 	for i := range 8 {
 		fmt.Fprintf(
 			&b,
-			"## Section %d\n\n%s\n\n- one\n- two\n- three\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\nfunc main() { println(%d) }\n```\n\n",
+			"## Section %d\n\n%s\n\n- one\n- two\n- three\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"+
+				"```go\nfunc main() { println(%d) }\n```\n\n",
 			i,
 			strings.Repeat(
 				"The figures of the quarter are in, and they say what **everybody** hoped they would say. ",
@@ -53,6 +54,7 @@ func md2pdf(b *testing.B, args ...string) *exec.Cmd {
 	return exec.Command(e2e.Binary(b), append([]string{"md2pdf", "--quiet"}, args...)...)
 }
 
+// BenchmarkMd2pdfAgainstOthers compares `presswork md2pdf` with other converters on three pages.
 func BenchmarkMd2pdfAgainstOthers(b *testing.B) {
 	dir := b.TempDir()
 	peers := installedPeers(b)
@@ -73,6 +75,7 @@ func BenchmarkMd2pdfAgainstOthers(b *testing.B) {
 	}
 }
 
+// BenchmarkLongMd2pdfAgainstTypst compares `presswork md2pdf` with pandoc and Typst on 30 pages.
 func BenchmarkLongMd2pdfAgainstTypst(b *testing.B) {
 	dir := b.TempDir()
 	peers := installedPeers(b)
@@ -92,7 +95,8 @@ type rival struct {
 	command      func() *exec.Cmd
 }
 
-// compareTimes reports the median time of our command in alternating rounds, relative to that of each rival.
+// compareTimes runs our command and those of the rivals in alternating rounds. It reports our median time, relative to
+// that of each rival.
 func compareTimes(b *testing.B, subject string, ours func() *exec.Cmd, rivals []rival) {
 	b.Helper()
 	const rounds = 7
@@ -157,6 +161,7 @@ func benchDocument(b *testing.B, dir, text string) string {
 	return source
 }
 
+// BenchmarkMd2pdfBatch compares `presswork md2pdf` of 50 files with the raw browser.
 func BenchmarkMd2pdfBatch(b *testing.B) {
 	const files, rounds = 50, 5
 	raw := startRaw(b)
@@ -179,31 +184,18 @@ func BenchmarkMd2pdfBatch(b *testing.B) {
 		return files / wallTime(b, md2pdf(b, args...)).Seconds()
 	}
 	for b.Loop() {
-		ours()
-		raw.block(b, pages)
-		var ratios, speeds, floors []float64
-
-		for range rounds {
-			floor, speed := raw.block(b, pages), ours()
-			speeds, floors, ratios = append(speeds, speed), append(floors, floor), append(ratios, speed/floor)
-		}
 		report(b,
 			"`md2pdf` of 50 files, whole process with the browser's start, against the raw browser already running",
-			fmt.Sprintf("%.2f × (%.1f/s against %.1f/s)", median(ratios), median(speeds), median(floors)),
-			"≥ 0.7 ×")
+			compareSpeeds(rounds, func() float64 { return raw.block(b, pages) }, ours), "≥ 0.7 ×")
 	}
 }
 
-// BenchmarkPrintOptions measures the cost of tags, a table of contents and PDF/A, on
-// a document of some forty pages printed by one process each.
+// BenchmarkPrintOptions measures the cost of tags, a table of contents and PDF/A on a document of about 40 pages. Each
+// print is a new process.
 func BenchmarkPrintOptions(b *testing.B) {
 	const rounds = 5
 	dir := b.TempDir()
-
-	source := filepath.Join(dir, "long.md")
-	if err := os.WriteFile(source, []byte(longDocument("cost", 45)), 0o644); err != nil {
-		b.Fatal(err)
-	}
+	source := benchDocument(b, dir, longDocument("cost", 45))
 	measure := func(flags ...string) (time.Duration, int64) {
 		out := filepath.Join(dir, "out.pdf")
 		took := wallTime(b, md2pdf(b, append(flags, "-o", out, source)...))

@@ -13,8 +13,8 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-// BenchmarkOverload submits three times what a worker can print to a queue of 100 jobs. It measures the prints,
-// the latency of a job's status, and the responses to refused callers.
+// BenchmarkOverload submits three times as many jobs as a worker can print, to a queue of 100. It measures the prints,
+// the latency of a job's status, and the rejected submissions.
 func BenchmarkOverload(b *testing.B) {
 	const length, rounds = 8 * time.Second, 4
 	fleet, url := benchFleet(b)
@@ -57,7 +57,7 @@ func BenchmarkOverload(b *testing.B) {
 
 			return err
 		default:
-			return fmt.Errorf("answered %d %s: %w", status, answer, err)
+			return fmt.Errorf("submission: status %d, %s (%w); want 202 or 429", status, answer, err)
 		}
 
 		return nil
@@ -66,11 +66,12 @@ func BenchmarkOverload(b *testing.B) {
 	for b.Loop() {
 		throughput(b, c, 16, new(int), smallDocument) // starts the browsers and composes the first pages
 		// The two loads alternate, so that other work of the machine affects both.
-		var room, over, overFor, rate float64 // prints per second with room, prints and seconds under overload
+		var peak, rate float64           // prints per second without overload, submissions per second under overload
+		var overPrints, overTime float64 // prints and seconds under overload
 		var latencies []string
 
 		for range rounds {
-			// Submit as much as the queue takes.
+			// Submit as many jobs as the queue accepts.
 			before, began := printed(), time.Now()
 			for time.Since(began) < length {
 				full := refused.Load()
@@ -83,9 +84,9 @@ func BenchmarkOverload(b *testing.B) {
 					time.Sleep(50 * time.Millisecond) // the load of this measurement
 				}
 			}
-			peak := float64(printed()-before) / time.Since(began).Seconds()
-			room += peak / rounds
-			rate = 3 * peak
+			speed := float64(printed()-before) / time.Since(began).Seconds()
+			peak += speed / rounds
+			rate = 3 * speed
 
 			refused.Store(0)
 			retryAfter.Store(0)
@@ -98,18 +99,18 @@ func BenchmarkOverload(b *testing.B) {
 
 					status, _, body, err := c.Try("GET", "/api/conversion/"+id, "", nil)
 					if err == nil && status != http.StatusOK {
-						err = fmt.Errorf("answered %d %s", status, body)
+						err = fmt.Errorf("state of a job: status %d, %s; want 200", status, body)
 					}
 
 					return err
 				})
 			}()
 			openLoop(b, int(rate), length, submit)
-			over += float64(printed() - before)
-			overFor += time.Since(began).Seconds()
+			overPrints += float64(printed() - before)
+			overTime += time.Since(began).Seconds()
 			latencies = append(latencies, <-statuses)
 		}
-		under, peak := over/overFor, room
+		under := overPrints / overTime
 		report(b, fmt.Sprintf("documents printed while 3 × %.0f/s are submitted", peak),
 			fmt.Sprintf("%.0f/s, %.0f %%", under, 100*under/peak), "≥ 90 %")
 		report(b, "status of a job meanwhile", strings.Join(latencies, "; "), "p99 < 50 ms")

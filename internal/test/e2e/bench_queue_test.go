@@ -48,7 +48,7 @@ func listeningRedis(b *testing.B, address string) (url string, client *redis.Cli
 	return url, client
 }
 
-// BenchmarkLongQueue measures submissions and polls with 99 000 waiting jobs and without.
+// BenchmarkLongQueue measures polls without waiting jobs and with 99 000, and the submission of these jobs.
 func BenchmarkLongQueue(b *testing.B) {
 	const waiting, requests = 99_000, 2000
 	fleet, url := benchFleet(b)
@@ -62,10 +62,8 @@ func BenchmarkLongQueue(b *testing.B) {
 	client := redis.NewClient(opt)
 	defer client.Close()
 
-	queue, err := tasks.NewClient(
-		url,
-		tasks.Options{MaxPending: 2 * waiting},
-	) // one key may use only a part of the queue
+	// One key may use only a part of the queue.
+	queue, err := tasks.NewClient(url, tasks.Options{MaxPending: 2 * waiting})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -91,22 +89,19 @@ func BenchmarkLongQueue(b *testing.B) {
 			began := time.Now()
 
 			if status, _, body := c.Do("GET", path(), "", nil, "X-API-Key", "hush"); status != http.StatusOK {
-				b.Fatalf("answered %d: %s", status, body)
+				b.Fatalf("status %d, %s; want 200", status, body)
 			}
 			d = append(d, time.Since(began))
 		}
 
-		return fmt.Sprintf("p50 %s, p99 %s", quantile(d, 0.5).Round(10*time.Microsecond),
-			quantile(d, 0.99).Round(10*time.Microsecond))
+		return percentiles(d, 10*time.Microsecond)
 	}
 
 	for b.Loop() {
 		var ids []string
 		submit := func() {
-			ids = append(
-				ids,
-				c.Submit(e2e.Submission{Content: fmt.Sprintf("# %d", len(ids))}, "X-API-Key", "hush").JobID,
-			)
+			s := e2e.Submission{Content: fmt.Sprintf("# %d", len(ids))}
+			ids = append(ids, c.Submit(s, "X-API-Key", "hush").JobID)
 		}
 		measure := func(n string) {
 			for range 100 {

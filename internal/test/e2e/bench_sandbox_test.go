@@ -10,12 +10,13 @@ import (
 	"presswork/internal/inference/sandbox"
 )
 
-// BenchmarkCodeInterpreter measures the overhead of the sandbox for code that measures its own time. Rounds
-// alternate between a waiting interpreter, a new one and a plain one.
+// BenchmarkCodeInterpreter measures the overhead of the sandbox for code that prints its own time. The rounds alternate
+// between an interpreter that is already running, a new one, and one without the sandbox.
 func BenchmarkCodeInterpreter(b *testing.B) {
 	const (
 		rounds = 40
-		code   = "import time\nt = time.perf_counter()\nx = sum(i * i for i in range(20000))\nprint(time.perf_counter() - t)"
+		code   = "import time\nt = time.perf_counter()\nx = sum(i * i for i in range(20000))\n" +
+			"print(time.perf_counter() - t)"
 	)
 
 	box, err := sandbox.Open(b.Context(), sandbox.Options{})
@@ -36,7 +37,7 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer warm.Stop(b.Context())
-	// timed returns how long f takes, and how much of that is added to the time that the code prints for itself.
+	// timed returns how long f takes, and that time without the time that the code prints.
 	timed := func(f func() (string, error)) (whole, added time.Duration) {
 		start := time.Now()
 		output, err := f()
@@ -48,7 +49,7 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 
 		own, err := strconv.ParseFloat(output, 64)
 		if err != nil {
-			b.Fatalf("%v: %q", err, output)
+			b.Fatalf("the code printed %q (%v), want seconds", output, err)
 		}
 
 		return whole, whole - time.Duration(own*float64(time.Second))
@@ -92,18 +93,13 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 				plain = append(plain, whole)
 			}
 		}
-		ms := func(d time.Duration) string { return fmt.Sprint(d.Round(100 * time.Microsecond)) }
+		const unit = 100 * time.Microsecond
 		report(b, "first call of a session of code_interpreter, more than the code's own time",
-			fmt.Sprintf("p50 %s, p99 %s", ms(quantile(first, 0.5)), ms(quantile(first, 0.99))), "p50 < 30 ms")
-		report(b, "further calls of the session",
-			fmt.Sprintf("p50 %s, p99 %s", ms(quantile(further, 0.5)), ms(quantile(further, 0.99))), "p50 < 30 ms")
-		report(
-			b,
-			"first call where no interpreter waits, against a plain `python3 -c`",
+			percentiles(first, unit), "p50 < 30 ms")
+		report(b, "further calls of the session", percentiles(further, unit), "p50 < 30 ms")
+		sandboxed, bare := quantile(started, 0.5), quantile(plain, 0.5)
+		report(b, "first call where no interpreter waits, against a plain `python3 -c`",
 			fmt.Sprintf("%.2f × (p50 %s against %s)",
-				float64(quantile(started, 0.5))/float64(quantile(plain, 0.5)), ms(quantile(started, 0.5)),
-				ms(quantile(plain, 0.5))),
-			"stated",
-		)
+				float64(sandboxed)/float64(bare), sandboxed.Round(unit), bare.Round(unit)), "stated")
 	}
 }

@@ -27,16 +27,14 @@ const (
 	machineRedis = "PRESSWORK_BENCH_REDIS"
 )
 
-// runMachine runs a worker whose renderer is a delay. It reports and completes jobs as the real worker does, and needs
-// no store. It prints "ready", starts when it reads a line, and stops at the end of its standard input.
+// runMachine runs a worker that waits instead of rendering. It reports and completes jobs as the real worker does, and
+// needs no store. It prints "ready", starts when it reads a line, and stops at the end of its standard input.
 func runMachine(address string) error {
-	// A task server takes two more jobs than it has slots, so the renderer limits itself.
+	// A task server takes two more jobs than it has slots, so the handler has its own limit.
 	slots := make(chan struct{}, machineSlots)
 
-	server, err := tasks.NewServer(
-		address,
-		tasks.Options{RenderSlots: machineSlots, Queues: []tasks.Queue{tasks.Render}},
-	)
+	server, err := tasks.NewServer(address,
+		tasks.Options{RenderSlots: machineSlots, Queues: []tasks.Queue{tasks.Render}})
 	if err != nil {
 		return err
 	}
@@ -68,9 +66,9 @@ func runMachine(address string) error {
 	return server.Stop(context.Background())
 }
 
-// hosts is a number of network namespaces on one bridge. Each has its own address.
+// hosts is a list of network namespaces on one bridge. Each has its own address.
 type hosts struct {
-	address string // of the bridge, where Redis listens; loopback where namespaces are not allowed
+	address string // of the bridge, where Redis listens. It is loopback if the kernel allows no namespaces.
 	names   []string
 }
 
@@ -83,7 +81,7 @@ func (h *hosts) kind() string {
 	return "network namespaces"
 }
 
-// openHosts makes n namespaces, or none if that is not allowed.
+// openHosts creates n namespaces, or none if the kernel does not allow it.
 func openHosts(b *testing.B, n int) *hosts {
 	b.Helper()
 	const bridge, address = "pwbench0", "10.213.0.1"
@@ -152,7 +150,7 @@ func (h *hosts) start(b *testing.B, i int, redisURL string) (begin, stop func())
 	}
 
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-		b.Fatalf("machine %d said %q (%v)", i, line, err)
+		b.Fatalf("machine %d printed %q (%v), want ready", i, line, err)
 	}
 
 	return func() { fmt.Fprintln(in) }, func() {
@@ -167,12 +165,12 @@ func (h *hosts) start(b *testing.B, i int, redisURL string) (begin, stop func())
 // redisCost is the work that a Redis has done since its start.
 type redisCost struct {
 	cpu      time.Duration
-	commands int64 // those of scripts included
+	commands int64 // including those of scripts
 	in, out  int64 // bytes
 	log      int64 // bytes of the append-only file
 }
 
-// costOf returns the work that a Redis has done so far.
+// costOf returns the work that a Redis has done since its start.
 func costOf(b *testing.B, client *redis.Client) (c redisCost) {
 	b.Helper()
 
@@ -204,18 +202,13 @@ func costOf(b *testing.B, client *redis.Client) (c redisCost) {
 	return c
 }
 
-// since describes the cost since before, divided by n jobs.
+// since describes the cost of one of n jobs between before and c.
 func (c redisCost) since(before redisCost, n int) string {
 	each := func(x int64) float64 { return float64(x) / float64(n) }
 
-	return fmt.Sprintf(
-		"%.0f commands, %.2f ms of CPU, %.1f KB in, %.1f KB out, %.1f KB of append-only file",
-		each(c.commands-before.commands),
-		(c.cpu-before.cpu).Seconds()*1000/float64(n),
-		each(c.in-before.in)/1000,
-		each(c.out-before.out)/1000,
-		each(c.log-before.log)/1000,
-	)
+	return fmt.Sprintf("%.0f commands, %.2f ms of CPU, %.1f KB in, %.1f KB out, %.1f KB of append-only file",
+		each(c.commands-before.commands), (c.cpu-before.cpu).Seconds()*1000/float64(n), each(c.in-before.in)/1000,
+		each(c.out-before.out)/1000, each(c.log-before.log)/1000)
 }
 
 // BenchmarkMachines prints jobs on 1 to 64 machines that share one durable Redis.
@@ -290,16 +283,9 @@ func submitAll(b *testing.B, queue *tasks.Client, n int) {
 
 				task, err := tasks.ConvertPDF.Task(tasks.Convert{Content: "# Document " + id, Theme: "light"})
 				if err == nil {
-					_, _, err = queue.Submit(
-						b.Context(),
-						tasks.Submission{
-							ID:    id,
-							Kind:  presswork.KindConversion,
-							Theme: "light",
-							Owner: "bench",
-							Task:  task,
-						},
-					)
+					_, _, err = queue.Submit(b.Context(), tasks.Submission{
+						ID: id, Kind: presswork.KindConversion, Theme: "light", Owner: "bench", Task: task,
+					})
 				}
 
 				if err != nil {

@@ -10,7 +10,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// BenchmarkStart runs commands that need no browser. The CPU time depends little on other programs.
+// BenchmarkStart measures commands that need no browser. Other programs change the CPU time less than the whole time.
 func BenchmarkStart(b *testing.B) {
 	dir := b.TempDir()
 	source := benchDocument(b, dir, threePages(""))
@@ -26,7 +26,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// reportProcess reports the medians of the time and the CPU time of a command in thirty runs.
+// reportProcess reports the median time and the median CPU time of a command.
 func reportProcess(b *testing.B, what, target string, command func() *exec.Cmd) {
 	b.Helper()
 	const rounds = 30

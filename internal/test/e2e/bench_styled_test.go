@@ -19,7 +19,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// fewRules returns goldmark's HTML with five rules of CSS, which a user without Presswork might print.
+// fewRules returns a page with goldmark's HTML and five rules of CSS, as a program without Presswork would print it.
 func fewRules(b *testing.B, content string) printable.Page {
 	b.Helper()
 
@@ -27,16 +27,18 @@ func fewRules(b *testing.B, content string) printable.Page {
 	if err := goldmark.New(goldmark.WithExtensions(extension.GFM)).Convert([]byte(content), &body); err != nil {
 		b.Fatal(err)
 	}
-	const rules = `@page{size:A4;margin:25mm 33mm}body{font:11pt/1.5 sans-serif}table{border-collapse:collapse}td,th{border:1px solid #999;padding:4px}pre{background:#eee;padding:8px}`
+	const head = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>T</title><style>` +
+		"@page{size:A4;margin:25mm 33mm}body{font:11pt/1.5 sans-serif}table{border-collapse:collapse}" +
+		"td,th{border:1px solid #999;padding:4px}pre{background:#eee;padding:8px}</style></head><body>"
 
 	return printable.Page{
-		HTML:  `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>T</title><style>` + rules + "</style></head><body>" + body.String() + "</body></html>",
+		HTML:  head + body.String() + "</body></html>",
 		Sheet: printable.Sheet{Width: 8.27, Height: 11.69, Tagged: true, Outline: true},
 	}
 }
 
-// BenchmarkStyledPageAgainstFewRules prints each kind of document with its theme in a tab of the service. It compares
-// that with few rules in a warm tab of the raw browser.
+// BenchmarkStyledPageAgainstFewRules prints each kind of document with its theme in a tab of the service, and with
+// fewRules in a warm tab of the raw browser.
 func BenchmarkStyledPageAgainstFewRules(b *testing.B) {
 	const blocks, size = 6, 20
 
@@ -97,8 +99,8 @@ func BenchmarkStyledPageAgainstFewRules(b *testing.B) {
 	}
 }
 
-// BenchmarkServiceAgainstFewRules runs the reference document through the whole service, and with five rules
-// through all tabs of the raw browser. Then it compares a single client with one tab.
+// BenchmarkServiceAgainstFewRules converts the reference document with the whole service, and prints it with fewRules in
+// all tabs of the raw browser. Then it compares a single client with one tab.
 func BenchmarkServiceAgainstFewRules(b *testing.B) {
 	const blocks, size, few = 6, 100, 10
 	_, c := e2e.Serve(b, nil)
@@ -125,7 +127,7 @@ func BenchmarkServiceAgainstFewRules(b *testing.B) {
 
 			status, _, pdf := c.Do("POST", "/api/conversion", "application/json", body, "Accept", "application/pdf")
 			if status != http.StatusOK {
-				b.Fatalf("answered %d: %.200s", status, pdf)
+				b.Fatalf("status %d, %.200s; want 200", status, pdf)
 			}
 		}
 

@@ -18,10 +18,9 @@ import (
 	"presswork/internal/chromium/printable"
 	"presswork/internal/test/e2e"
 	"presswork/internal/test/redistest"
-	"presswork/storage/storagetest"
 )
 
-// smallDocument is one of many distinct small documents.
+// smallDocument returns the nth of many distinct small documents.
 func smallDocument(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Document %d\n\nA paragraph with **bold** and [a link](https://example.com/%d).\n\n", n, n)
@@ -34,8 +33,7 @@ func smallDocument(n int) string {
 	return b.String()
 }
 
-// convert submits a document, watches its server-sent events to the end, and downloads the
-// result.
+// convert submits a document, reads its server-sent events to the end, and downloads the result.
 func convert(b *testing.B, c *e2e.Client, content string) []byte {
 	b.Helper()
 	_, _, log := c.Do("GET", c.Submit(e2e.Submission{Content: content}).EventsURL, "", nil)
@@ -43,15 +41,15 @@ func convert(b *testing.B, c *e2e.Client, content string) []byte {
 
 	var e presswork.Event
 	if err := json.Unmarshal(append([]byte(`{"type":"completed"`), bytes.TrimSpace(last)...), &e); err != nil {
-		b.Errorf("%v; the events were %s", err, log)
+		b.Errorf("events %s: %v, want a completed event at the end", log, err)
 		return nil
 	}
 
 	return c.Download(presswork.Job{Artifact: e.Artifact})
 }
 
-// throughput converts count documents, eight at a time, and returns the number per second.
-// next is the number of the last document so far.
+// throughput converts count documents, eight at a time, and returns the number per second. It counts *next up, so that
+// each document is new.
 func throughput(b *testing.B, c *e2e.Client, count int, next *int, document func(n int) string) float64 {
 	b.Helper()
 
@@ -76,6 +74,8 @@ func throughput(b *testing.B, c *e2e.Client, count int, next *int, document func
 	return float64(count) / time.Since(began).Seconds()
 }
 
+// BenchmarkEndToEndAgainstTheRawBrowser compares the conversion of small documents with the print of the same pages. Then
+// it measures the memory after 2 000 documents.
 func BenchmarkEndToEndAgainstTheRawBrowser(b *testing.B) {
 	const blocks, size = 6, 200
 	node, c := e2e.Serve(b, nil)
@@ -89,22 +89,8 @@ func BenchmarkEndToEndAgainstTheRawBrowser(b *testing.B) {
 
 	ours := func() float64 { return throughput(b, c, size, &next, smallDocument) }
 	for b.Loop() {
-		ours()
-		raw.block(b, pages)
-		var ratios, speeds, floors []float64
-
-		for range blocks {
-			floor := raw.block(b, pages)
-			speed := ours()
-			speeds, floors, ratios = append(speeds, speed), append(floors, floor), append(ratios, speed/floor)
-		}
-		report(
-			b,
-			"distinct small documents, REST to downloaded PDF, against the raw browser",
-			fmt.Sprintf("%.2f × (%.1f/s against %.1f/s)",
-				median(ratios), median(speeds), median(floors)),
-			"≥ 0.8 ×",
-		)
+		report(b, "distinct small documents, REST to downloaded PDF, against the raw browser",
+			compareSpeeds(blocks, func() float64 { return raw.block(b, pages) }, ours), "≥ 0.8 ×")
 
 		for next < 2000 {
 			ours()
@@ -133,26 +119,24 @@ func BenchmarkIdenticalDocument(b *testing.B) {
 
 			_, _, got := c.Do("POST", "/api/conversion", "application/json", body, "Accept", "application/pdf")
 			if !bytes.HasPrefix(got, []byte("%PDF")) {
-				b.Fatalf("got %.200s", got)
+				b.Fatalf("got %.200s, want a PDF", got)
 			}
 			one = append(one, time.Since(began))
 			began = time.Now()
 			convert(b, c, smallDocument(1))
 			three = append(three, time.Since(began))
 		}
-		p := func(took []time.Duration, q float64) time.Duration {
-			return quantile(took, q).Round(10 * time.Microsecond)
-		}
 		report(b, "an identical document again, one request for the PDF",
-			fmt.Sprintf("p50 %s, p99 %s", p(one, 0.5), p(one, 0.99)), "p50 ≤ 3 ms")
+			percentiles(one, 10*time.Microsecond), "p50 ≤ 3 ms")
 		report(b, "an identical document again, submitted, watched, downloaded",
-			fmt.Sprintf("p50 %s, p99 %s", p(three, 0.5), p(three, 0.99)), "stated")
+			percentiles(three, 10*time.Microsecond), "stated")
 	}
 }
 
+// BenchmarkCostAgainstSize compares the time for a page of long documents with that of a document of 15 sections.
 func BenchmarkCostAgainstSize(b *testing.B) {
 	_, c := e2e.Serve(b, map[string]string{"WORKERS": "1"})
-	// One section of longDocument() is about a page. The benchmark reads the exact number of pages.
+	// One section of longDocument is about a page. measure returns the exact number of pages.
 	measure := func(seed string, sections int) (pages int, took time.Duration) {
 		doc := longDocument(seed, sections)
 		began := time.Now()
@@ -177,7 +161,7 @@ func BenchmarkCostAgainstSize(b *testing.B) {
 				}
 			}
 			line = append(line, fmt.Sprintf("%d pages %s", pages, best.Round(time.Millisecond)))
-			// Compare from ten pages on: for fewer pages the fixed cost dominates.
+			// Documents of fewer pages are not compared, because the fixed cost dominates.
 			if each := best.Seconds() / float64(pages); sections == 15 {
 				perPage = each
 			} else if sections > 15 {
@@ -188,9 +172,12 @@ func BenchmarkCostAgainstSize(b *testing.B) {
 	}
 }
 
+// BenchmarkBigSources converts sources of up to 10 MB. After each of them a small document must convert.
 func BenchmarkBigSources(b *testing.B) {
 	node, c := e2e.Serve(b, nil)
-	begun := longDocument("begun", 1120)
+	// Each section begins a page.
+	chapters := "# Book\n\n" +
+		strings.ReplaceAll(longDocument("chapters", 1120), "## Section", "\\newpage\n\n## Section")
 
 	source := func(size int) string {
 		doc := longDocument(fmt.Sprint(size), 1)
@@ -206,8 +193,12 @@ func BenchmarkBigSources(b *testing.B) {
 			{"", source(100 << 10), presswork.Options{}, "printed, or render_timeout"},
 			{"", source(1 << 20), presswork.Options{}, "printed, or render_timeout"},
 			{"", source(10<<20 - 4096), presswork.Options{}, "printed, or render_timeout"},
-			{" with all headings in its contents", source(10<<20 - 4096), presswork.Options{TOC: new(presswork.Depth(6))}, "printed"},
-			{" in chapters that begin pages", "# Book\n\n" + strings.ReplaceAll(begun, "## Section", "\\newpage\n\n## Section"), presswork.Options{}, "1000 pages ≤ 4 s"},
+			{
+				" with all headings in its contents", source(10<<20 - 4096),
+				presswork.Options{TOC: new(presswork.Depth(6))},
+				"printed",
+			},
+			{" in chapters that begin pages", chapters, presswork.Options{}, "1000 pages ≤ 4 s"},
 		} {
 			began := time.Now()
 			job := c.Wait(c.Submit(e2e.Submission{Content: big.doc, Options: big.options}).JobID)
@@ -227,21 +218,15 @@ func BenchmarkBigSources(b *testing.B) {
 	}
 }
 
-// benchFleet starts an API node without workers, with a Redis and a MinIO.
-func benchFleet(b *testing.B) (*e2e.Fleet, string) {
-	e2e.Binary(b)
-	// As in a fleet, Redis syncs every write.
-	url := redistest.StartDurable(b).Address
-	s3 := storagetest.StartMinIO(b)
+// benchFleet returns a fleet without nodes, and the address of its Redis, which syncs every write.
+func benchFleet(b *testing.B) (fleet *e2e.Fleet, redisURL string) {
+	b.Helper()
+	redisURL = redistest.StartDurable(b).Address
 
-	return e2e.NewFleet(b, url, map[string]string{
-		"S3_ENDPOINT":   s3.Address,
-		"S3_BUCKET":     "presswork",
-		"S3_ACCESS_KEY": s3.AccessKey,
-		"S3_SECRET_KEY": s3.SecretKey,
-	}), url
+	return fleetOn(b, redisURL), redisURL
 }
 
+// BenchmarkSubmission measures submissions to an API node without workers.
 func BenchmarkSubmission(b *testing.B) {
 	fleet, _ := benchFleet(b)
 	_, c := fleet.API(map[string]string{"API_KEY": "hush"})
@@ -270,7 +255,7 @@ func BenchmarkSubmission(b *testing.B) {
 		}
 
 		if res.StatusCode() != http.StatusAccepted {
-			return fmt.Errorf("answered %d: %s", res.StatusCode(), res.Body())
+			return fmt.Errorf("status %d, %s; want 202", res.StatusCode(), res.Body())
 		}
 
 		return nil
@@ -321,10 +306,10 @@ func openLoop(b *testing.B, rate int, length time.Duration, do func() error) str
 	}
 	wg.Wait()
 
-	return fmt.Sprintf("p50 %s, p99 %s", quantile(took, 0.5).Round(10*time.Microsecond),
-		quantile(took, 0.99).Round(10*time.Microsecond))
+	return percentiles(took, 10*time.Microsecond)
 }
 
+// BenchmarkIdleWorker counts the Redis commands of a worker without jobs.
 func BenchmarkIdleWorker(b *testing.B) {
 	fleet, url := benchFleet(b)
 	fleet.Worker(nil)

@@ -14,9 +14,10 @@ import (
 
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
 )
 
-// post requests a completion without streaming, and reads the answer.
+// post sends a request and reads the whole answer. It returns an error unless the status is 200.
 func (c *chatter) post(ctx context.Context, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, "POST", c.base+c.format.path, bytes.NewReader(body))
 	if err != nil {
@@ -60,31 +61,25 @@ func (c *chatter) keepAsking(ctx context.Context, b *testing.B, n int, body []by
 	return answers.Load()
 }
 
-// BenchmarkToolLoops measures the time to the first token of a caller, in alternate blocks without load and beside 50
-// completions that run Python.
+// BenchmarkToolLoops measures the time to the first token of a caller. Blocks without other load alternate with blocks
+// during which 50 completions run Python.
 func BenchmarkToolLoops(b *testing.B) {
 	const loops, blocks, asks, model = 50, 3, 30, "stamps:5@50"
 	_, base := inferencetest.Start(b)
-	_, client := e2e.Serve(
-		b,
-		map[string]string{
-			"INFERENCE_CONFIG": benchModels(b, base, model, "tools-plan"),
-			"WORKER_QUEUES":    "infer,tools",
-		},
-	)
+	_, client := e2e.Serve(b, map[string]string{
+		"INFERENCE_CONFIG": benchModels(b, base, model, "tools-plan"), "WORKER_QUEUES": "infer,tools",
+	})
 	c := newChatter(client.Base + "/v1")
 
 	work := pythonRequest(false, "sum(n * n for n in range(200_000))", "sum(n * n for n in range(200_000))")
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) { // until the worker has reported its tools
+	wait.Until(b, "the worker has reported its tools", func() bool {
 		err := c.post(b.Context(), work)
-		if err == nil {
-			break
-		}
-
-		if time.Now().After(deadline) || !strings.Contains(err.Error(), "tool_unavailable") {
+		if err != nil && !strings.Contains(err.Error(), "tool_unavailable") {
 			b.Fatal(err)
 		}
-	}
+
+		return err == nil
+	})
 	firstTokens := func() (all []time.Duration) {
 		for range asks {
 			first, _, err := c.stream(b.Context(), model)

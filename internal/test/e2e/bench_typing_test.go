@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// openLong opens the studio with a document of kilobytes of prose with headings, tables and code.
+// openLong opens the studio with a document of a number of kilobytes. It has headings, lists, tables and code.
 func openLong(b *testing.B, c *e2e.Client, kilobytes int) *browsertest.Visit {
 	b.Helper()
 	const section = "## Section\n\nSome **words** that fill a line, a [link](https://example.com/) and `code`.\n" +
@@ -29,24 +29,21 @@ func openLong(b *testing.B, c *e2e.Client, kilobytes int) *browsertest.Visit {
 		data.setData("text/plain", text);
 		e.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
 	}`, "# Long\n\n"+strings.Repeat(section, kilobytes*1000/len(section)))
-	p.Until(
-		"the preview shows the document",
-		`() => document.querySelector("iframe.sheet").contentDocument.body.innerText.includes("Section")`,
-	)
+	p.Until("the preview shows the document",
+		`() => document.querySelector("iframe.sheet").contentDocument.body.innerText.includes("Section")`)
 	p.Reads(".document", "saved")
 
 	return p
 }
 
-// BenchmarkStudioTyping measures the CPU time of the main thread for a keystroke in a document of 200 KB, until the
-// frame after it. It includes saving and the commands of this measurement.
+// BenchmarkStudioTyping measures the CPU time of the main thread for a keystroke in a document of 200 KB, until the next
+// frame. The time includes saving and the commands of this measurement.
 func BenchmarkStudioTyping(b *testing.B) {
 	_, c := e2e.Serve(b, nil)
 	p := openLong(b, c, 200)
 
-	if err := (proto.PerformanceEnable{TimeDomain: proto.PerformanceEnableTimeDomainThreadTicks}).Call(
-		p.Page,
-	); err != nil {
+	enable := proto.PerformanceEnable{TimeDomain: proto.PerformanceEnableTimeDomainThreadTicks}
+	if err := enable.Call(p.Page); err != nil {
 		b.Fatal(err)
 	}
 
@@ -60,12 +57,8 @@ func BenchmarkStudioTyping(b *testing.B) {
 			work = append(work, taskTime(b, p)-before)
 		}
 		slices.Sort(work)
-		report(
-			b,
-			"Studio, work of the main thread for a keystroke in a document of 200 KB",
-			fmt.Sprintf("p50 %.1f ms, p95 %.1f ms, worst %.1f ms", work[60], work[114], work[119]),
-			"p95 <= 16 ms",
-		)
+		report(b, "Studio, work of the main thread for a keystroke in a document of 200 KB",
+			fmt.Sprintf("p50 %.1f ms, p95 %.1f ms, worst %.1f ms", work[60], work[114], work[119]), "p95 <= 16 ms")
 	}
 }
 
@@ -88,8 +81,8 @@ func taskTime(b *testing.B, p *browsertest.Visit) float64 {
 	return 0
 }
 
-// BenchmarkStudioPreview measures the time from the end of a pause until the preview shows a keystroke, without the
-// time that the server needs to answer.
+// BenchmarkStudioPreview measures the time from the server's answer until the preview shows a keystroke. The page asks
+// for a preview at the end of a pause.
 func BenchmarkStudioPreview(b *testing.B) {
 	_, c := e2e.Serve(b, nil)
 	p := openLong(b, c, 20)
@@ -112,7 +105,8 @@ func BenchmarkStudioPreview(b *testing.B) {
 			word := fmt.Sprintf("word%d ", i)
 			p.Page.MustInsertText(word)
 			above = append(above, number(b, p, `async word => {
-				while (!document.querySelector("iframe.sheet").contentDocument.body.textContent.includes(word)) await new Promise(requestAnimationFrame);
+				const shown = () => document.querySelector("iframe.sheet").contentDocument.body.textContent.includes(word);
+				while (!shown()) await new Promise(requestAnimationFrame);
 				return String(performance.now() - window.answered);
 			}`, strings.TrimSpace(word)))
 			server = append(server, number(b, p, `() => String(window.answered - window.asked)`))
@@ -122,12 +116,8 @@ func BenchmarkStudioPreview(b *testing.B) {
 		report(
 			b,
 			"Studio, preview of a document of 20 KB after a pause of 100 ms",
-			fmt.Sprintf(
-				"server p50 %.0f ms; until it is shown p50 %.0f ms more, p95 %.0f ms more",
-				server[10],
-				above[10],
-				above[18],
-			),
+			fmt.Sprintf("server p50 %.0f ms; until it is shown p50 %.0f ms more, p95 %.0f ms more",
+				server[10], above[10], above[18]),
 			"<= 100 ms more",
 		)
 	}

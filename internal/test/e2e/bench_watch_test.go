@@ -17,8 +17,8 @@ import (
 	"presswork/tasks"
 )
 
-// BenchmarkWebSocketLatency measures the time from the report of an event by a worker until a client has it. One
-// API node has 500 sockets with running jobs, and then 9 500 more with waiting jobs.
+// BenchmarkWebSocketLatency measures the time from a worker's report of an event until a client has it. One API node has
+// 500 sockets with running jobs, and in the second measurement 9 500 more with waiting jobs.
 func BenchmarkWebSocketLatency(b *testing.B) {
 	for b.Loop() {
 		measureWatchers(b, 0)
@@ -26,8 +26,8 @@ func BenchmarkWebSocketLatency(b *testing.B) {
 	}
 }
 
-// measureWatchers runs 500 jobs with a socket each, while idle more sockets wait. The worker is a task server in this
-// process, so that the times of sending and receiving come from one clock.
+// measureWatchers runs 500 jobs with a socket each. In addition, idle sockets wait for jobs that do not run. The worker
+// is a task server in this process, so that the times of sending and receiving come from one clock.
 func measureWatchers(b *testing.B, idle int) {
 	b.Helper()
 	const sockets, steps = 500, 40
@@ -61,17 +61,15 @@ func measureWatchers(b *testing.B, idle int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var turn atomic.Int64
+	var started atomic.Int64
 	tasks.Handle(server, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
 		<-begin
-		// Jobs take turns, as those of a real worker do: 500 events a second.
-		offset := time.Duration(turn.Add(1)) * 2 * time.Millisecond
+		// Each job begins one interval after the job before it, so that all jobs report 500 events a second.
+		const interval = 2 * time.Millisecond
 
-		start := time.Now().Add(offset)
+		start := time.Now().Add(time.Duration(started.Add(1)) * interval)
 		for step := range steps {
-			time.Sleep(
-				time.Until(start.Add(time.Duration(step) * sockets * 2 * time.Millisecond)),
-			) // the schedule of the load
+			time.Sleep(time.Until(start.Add(time.Duration(step) * sockets * interval))) // the schedule of the load
 			mu.Lock()
 			sent[fmt.Sprint(run.ID, step)] = time.Now()
 			mu.Unlock()
@@ -125,11 +123,6 @@ func measureWatchers(b *testing.B, idle int) {
 	if want := sockets * steps; len(took) != want {
 		b.Errorf("%d events arrived, want %d", len(took), want)
 	}
-	report(
-		b,
-		fmt.Sprintf("worker's event to client, %d sockets, 500 events/s", sockets+idle),
-		fmt.Sprintf("p50 %s, p99 %s",
-			quantile(took, 0.5).Round(10*time.Microsecond), quantile(took, 0.99).Round(10*time.Microsecond)),
-		"p99 < 10 ms",
-	)
+	report(b, fmt.Sprintf("worker's event to client, %d sockets, 500 events/s", sockets+idle),
+		percentiles(took, 10*time.Microsecond), "p99 < 10 ms")
 }

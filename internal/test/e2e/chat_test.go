@@ -12,7 +12,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestChatIsTheSameInEveryWireFormat talks through the client of `presswork chat`.
+// TestChatIsTheSameInEveryWireFormat uses the client of `presswork chat`.
 func TestChatIsTheSameInEveryWireFormat(t *testing.T) {
 	t.Parallel()
 	models, base := inferencetest.Start(t)
@@ -49,19 +49,12 @@ func TestChatIsTheSameInEveryWireFormat(t *testing.T) {
 
 				return chat
 			}
-			ask := func(chat *client.Chat, prompt, text, beside string) {
+			ask := func(chat *client.Chat, prompt, wantOut, wantAside string) {
 				t.Helper()
 
 				err := chat.Ask(t.Context(), prompt)
-				if err != nil || out.String() != text || aside.String() != beside {
-					t.Errorf(
-						"got %q, beside it %q, error %v; want %q and %q",
-						out.String(),
-						aside.String(),
-						err,
-						text,
-						beside,
-					)
+				if err != nil || out.String() != wantOut || aside.String() != wantAside {
+					t.Errorf("answer %q, aside %q, error %v; want %q and %q", &out, &aside, err, wantOut, wantAside)
 				}
 			}
 			ask(open("reason-field"), "Hi", inferencetest.Answer+"\n", inferencetest.Thought)
@@ -85,7 +78,8 @@ func TestChatIsTheSameInEveryWireFormat(t *testing.T) {
 
 			err := open("cut").Ask(t.Context(), "Hi")
 			if err == nil || !strings.Contains(err.Error(), "the model's server") || out.String() != "Hello, \n" {
-				t.Errorf("a stream that broke off: got %q, error %v", out.String(), err)
+				t.Errorf("a stream that broke off: answer %q, error %v; want Hello and an error of the model's server",
+					&out, err)
 			}
 		})
 	}

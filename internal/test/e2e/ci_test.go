@@ -12,9 +12,10 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/public"
 )
 
-// actionFile is action.yml, as far as the test plays it.
+// actionFile has the fields of action.yml that the test uses.
 type actionFile struct {
 	Inputs map[string]struct{ Default string }
 	Runs   struct {
@@ -25,7 +26,7 @@ type actionFile struct {
 	}
 }
 
-// readYAML decodes a file of the repository.
+// readYAML decodes a file of the repository. It fails if the file is missing or invalid.
 func readYAML(t *testing.T, name string, into any) {
 	t.Helper()
 
@@ -39,7 +40,7 @@ func readYAML(t *testing.T, name string, into any) {
 	}
 }
 
-// writeRepository writes two documents into a new folder, one in a subfolder.
+// writeRepository writes two documents into a new folder and returns its path. docs/a page.md skips a level of headings.
 func writeRepository(t *testing.T) string {
 	t.Helper()
 
@@ -50,9 +51,7 @@ func writeRepository(t *testing.T) string {
 			t.Fatal(err)
 		}
 
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		public.File(t, path, text)
 	}
 
 	return dir
@@ -61,52 +60,43 @@ func writeRepository(t *testing.T) string {
 // releaseArchive packs the program as scripts/release.sh does and returns the archive.
 func releaseArchive(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
+	archive := filepath.Join(t.TempDir(), "presswork.tar.gz")
+	program := e2e.Binary(t)
+	mustRun(t, "tar", "-C", filepath.Dir(program), "--transform", "s|^|presswork_1_linux/|", "-I", "gzip -1",
+		"-cf", archive, filepath.Base(program))
 
-	if err := os.Mkdir(filepath.Join(dir, "presswork_1_linux"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-
-	if err := os.Link(e2e.Binary(t), filepath.Join(dir, "presswork_1_linux", "presswork")); err != nil {
-		if out, err := exec.Command("cp", e2e.Binary(t), filepath.Join(dir, "presswork_1_linux")).
-			CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
-
-	if out, err := exec.Command("tar", "-C", dir, "-cf", dir+"/presswork.tar", "presswork_1_linux").
-		CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-
-	if out, err := exec.Command("gzip", "-1", dir+"/presswork.tar").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-
-	return dir + "/presswork.tar.gz"
+	return archive
 }
 
-// expression is a value that GitHub inserts.
+// mustRun runs a program, which must succeed, and returns its output.
+func mustRun(t *testing.T, name string, args ...string) string {
+	t.Helper()
+
+	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+
+	return string(out)
+}
+
+// expression matches a value that GitHub inserts.
 var expression = regexp.MustCompile(`\$\{\{ *([a-z0-9._-]+) *\}\}`)
 
-// TestTheActionConvertsAndComments plays the steps of action.yml in a clean folder. A script stands for gh.
-func TestTheActionConvertsAndComments(t *testing.T) {
+// TestGitHubActionConvertsAndComments runs the steps of action.yml in a clean folder. A script replaces gh.
+func TestGitHubActionConvertsAndComments(t *testing.T) {
 	t.Parallel()
 
 	var action actionFile
 	readYAML(t, "action.yml", &action)
 	repository, temp, bin := writeRepository(t), t.TempDir(), t.TempDir()
 	remote := filepath.Join(t.TempDir(), "remote.git")
-
-	if out, err := exec.Command("git", "init", "-q", "--bare", remote).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	// The first push is rejected, as after a push of another pull request.
-	hook := "#!/bin/sh\n[ -e " + temp + "/rejected ] || { touch " + temp + "/rejected; exit 1; }\n"
-
-	if err := os.WriteFile(filepath.Join(remote, "hooks", "pre-receive"), []byte(hook), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, "git", "init", "-q", "--bare", remote)
+	// The hook rejects the first push, as after a push of another pull request.
+	public.Program(t, filepath.Join(remote, "hooks", "pre-receive"),
+		"#!/bin/sh\n[ -e "+temp+"/rejected ] || { touch "+temp+"/rejected; exit 1; }\n")
+	public.Program(t, filepath.Join(bin, "gh"),
+		"#!/bin/sh\nwhile [ $# -gt 0 ]; do [ \"$1\" = --body-file ] && cp \"$2\" "+temp+"/sent.md; shift; done\n")
 
 	values := map[string]string{
 		"steps.convert.outputs.folder":      "presswork-output",
@@ -122,11 +112,6 @@ func TestTheActionConvertsAndComments(t *testing.T) {
 	}
 	values["inputs.archive"], values["inputs.theme"], values["inputs.args"] = releaseArchive(t), "nord", "--toc"
 	values["inputs.preview-branch"] = "previews"
-	gh := "#!/bin/sh\nwhile [ $# -gt 0 ]; do [ \"$1\" = --body-file ] && cp \"$2\" " + temp + "/sent.md; shift; done\n"
-
-	if err := os.WriteFile(filepath.Join(bin, "gh"), []byte(gh), 0o755); err != nil {
-		t.Fatal(err)
-	}
 
 	for _, step := range action.Runs.Steps {
 		if step.Uses != "" {
@@ -163,8 +148,10 @@ func TestTheActionConvertsAndComments(t *testing.T) {
 	}
 
 	for _, name := range []string{"README.pdf", "a page.pdf", "previews/README.png", "previews/a page.png"} {
-		if info, err := os.Stat(filepath.Join(repository, "presswork-output", name)); err != nil || info.Size() < 1000 {
-			t.Errorf("%s: %v", name, err)
+		if info, err := os.Stat(filepath.Join(repository, "presswork-output", name)); err != nil {
+			t.Error(err)
+		} else if info.Size() < 1000 {
+			t.Errorf("%s has %d bytes, want at least 1000", name, info.Size())
 		}
 	}
 
@@ -173,28 +160,25 @@ func TestTheActionConvertsAndComments(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	commit, err := exec.Command("git", "-C", remote, "rev-parse", "previews").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	picture := "https://github.com/owner/documents/raw/" + strings.TrimSpace(string(commit)) + "/7/a%20page.png"
+	commit := strings.TrimSpace(mustRun(t, "git", "-C", remote, "rev-parse", "previews"))
+	picture := "https://github.com/owner/documents/raw/" + commit + "/7/a%20page.png"
 
-	stored, err := exec.Command("git", "-C", remote, "show", "previews:7/a page.png").Output()
-	if err != nil || !strings.HasPrefix(string(stored), "\x89PNG") {
-		t.Errorf("the branch has %.20q, %v; want the picture", stored, err)
+	stored := mustRun(t, "git", "-C", remote, "show", "previews:7/a page.png")
+	if !strings.HasPrefix(stored, "\x89PNG") {
+		t.Errorf("the branch has %.20q, want the picture", stored)
 	}
 
 	for _, want := range []string{
 		"https://example.com/artifact", "| README.md | 1 | none |", "| docs/a page.md | 1 | heading", picture,
 	} {
 		if !strings.Contains(string(sent), want) {
-			t.Errorf("the comment lacks %q:\n%s", want, sent)
+			t.Errorf("the comment is\n%s, want %q in it", sent, want)
 		}
 	}
 }
 
-// TestTheHookChecksFiles runs the entries of .pre-commit-hooks.yaml as pre-commit does, with the changed files.
-func TestTheHookChecksFiles(t *testing.T) {
+// TestPreCommitHooksCheckFiles runs the entries of .pre-commit-hooks.yaml as pre-commit does, with the changed files.
+func TestPreCommitHooksCheckFiles(t *testing.T) {
 	t.Parallel()
 
 	var hooks []struct{ ID, Entry string }
@@ -210,14 +194,14 @@ func TestTheHookChecksFiles(t *testing.T) {
 			out, err := cmd.CombinedOutput()
 			if words[0] != "presswork" || (err != nil) != fails ||
 				fails && !strings.Contains(string(out), "a page.md:3: heading") {
-				t.Errorf("%s %s: %v\n%s", hook.ID, file, err, out)
+				t.Errorf("%s %s: error %v, output %s; want an error: %t", hook.ID, file, err, out, fails)
 			}
 		}
 	}
 }
 
-// TestTheGitLabJobConverts runs the script of the job in a clean folder, with the program of this machine.
-func TestTheGitLabJobConverts(t *testing.T) {
+// TestGitLabJobConverts runs the script of the job in a clean folder, with the program that the tests have built.
+func TestGitLabJobConverts(t *testing.T) {
 	t.Parallel()
 
 	var jobs map[string]struct {
@@ -229,7 +213,7 @@ func TestTheGitLabJobConverts(t *testing.T) {
 	job, repository, bin := jobs["presswork"], writeRepository(t), t.TempDir()
 	job.Variables["PRESSWORK_FILES"], job.Variables["PRESSWORK_ARCHIVE"] = "README.md", "file://"+releaseArchive(t)
 
-	// The first command installs packages, and the second unpacks into the system.
+	// The test leaves out the first command, which installs packages. The second unpacks the program.
 	install := strings.ReplaceAll(job.Before[1], "/usr/local/bin", bin)
 	cmd := exec.Command("bash", "-ec", install+"\n"+strings.Join(job.Script, "\n"))
 	cmd.Dir, cmd.Env = repository, []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir()}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -55,24 +56,7 @@ func (c *Client) Try(
 	body []byte,
 	headers ...string,
 ) (int, http.Header, []byte, error) {
-	req, err := http.NewRequest(method, c.Base+path, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, nil, err
-	}
-
-	if contentType != "" {
-		req.Header.Set("Content-Type", contentType)
-	}
-
-	if c.Key != "" {
-		req.Header.Set("X-API-Key", c.Key)
-	}
-
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-
-	res, err := c.HTTP.Do(req)
+	res, err := c.send(context.Background(), method, path, contentType, body, headers)
 	if err != nil {
 		return 0, nil, nil, err
 	}
@@ -94,7 +78,38 @@ func (c *Client) Try(
 	return res.StatusCode, res.Header, got, nil
 }
 
-// described is the OpenAPI description that answers must match.
+// PostJSON sends a request that ends with ctx. The caller reads and closes the body of the response.
+func (c *Client) PostJSON(ctx context.Context, path string, body []byte, headers ...string) (*http.Response, error) {
+	return c.send(ctx, http.MethodPost, path, "application/json", body, headers)
+}
+
+func (c *Client) send(
+	ctx context.Context,
+	method, path, contentType string,
+	body []byte,
+	headers []string,
+) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+
+	if c.Key != "" {
+		req.Header.Set("X-API-Key", c.Key)
+	}
+
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+
+	return c.HTTP.Do(req)
+}
+
+// described returns the OpenAPI description that responses must match.
 var described = sync.OnceValue(func() *openapitest.Description {
 	d, err := openapitest.Open("../../../api/openapi.yaml")
 	if err != nil {
@@ -114,7 +129,7 @@ type Submission struct {
 	Priority   string            `json:"priority,omitempty"`
 }
 
-// Submit submits a document that must be accepted and returns the answer.
+// Submit submits a document, which the server must accept, and returns the response.
 func (c *Client) Submit(s Submission, headers ...string) Accepted {
 	c.t.Helper()
 
@@ -123,15 +138,21 @@ func (c *Client) Submit(s Submission, headers ...string) Accepted {
 		c.t.Fatal(err)
 	}
 
-	status, _, got := c.Do("POST", "/api/conversion", "application/json", body, headers...)
-	if status != http.StatusAccepted {
-		c.t.Fatalf("submission answered %d: %s", status, clip(got))
-	}
-
-	return decode[Accepted](c.t, got)
+	return c.Accept(c.Do("POST", "/api/conversion", "application/json", body, headers...))
 }
 
-// Accepted is the 202 answer.
+// Accept returns the body of a response, which must have the status 202.
+func (c *Client) Accept(status int, _ http.Header, body []byte) Accepted {
+	c.t.Helper()
+
+	if status != http.StatusAccepted {
+		c.t.Fatalf("submission: status %d, %s; want 202", status, clip(body))
+	}
+
+	return decode[Accepted](c.t, body)
+}
+
+// Accepted is the body of a response that accepts a job.
 type Accepted struct {
 	JobID     string           `json:"job_id"`
 	Status    presswork.Status `json:"status"`
@@ -146,7 +167,7 @@ func (c *Client) Job(id string) presswork.Job {
 
 	status, _, got := c.Do("GET", "/api/conversion/"+id, "", nil)
 	if status != http.StatusOK {
-		c.t.Fatalf("status answered %d: %s", status, clip(got))
+		c.t.Fatalf("state of job %s: status %d, %s; want 200", id, status, clip(got))
 	}
 
 	return decode[presswork.Job](c.t, got)
@@ -167,7 +188,7 @@ func (c *Client) Wait(id string) presswork.Job {
 		}
 
 		if status != http.StatusOK {
-			c.t.Fatalf("status answered %d: %s", status, clip(got))
+			c.t.Fatalf("state of job %s: status %d, %s; want 200 or 304", id, status, clip(got))
 		}
 		etag = header.Get("ETag")
 
@@ -175,7 +196,7 @@ func (c *Client) Wait(id string) presswork.Job {
 			return job
 		}
 	}
-	c.t.Fatalf("job %s is not terminal after %s: %+v", id, longest, c.Job(id))
+	c.t.Fatalf("job %s is not completed, failed or cancelled after %s: %+v", id, longest, c.Job(id))
 
 	return presswork.Job{}
 }
@@ -186,25 +207,25 @@ func (c *Client) Completed(id string) presswork.Job {
 
 	job := c.Wait(id)
 	if job.Status != presswork.Completed {
-		c.t.Fatalf("job ended %s: %+v", job.Status, job.Error)
+		c.t.Fatalf("job %s ended %s (%+v), want completed", id, job.Status, job.Error)
 	}
 
 	return job
 }
 
-// Download returns the artifact of a completed job, by its own URL.
+// Download returns the artifact of a completed job. It uses the signed URL of the artifact.
 func (c *Client) Download(job presswork.Job) []byte {
 	c.t.Helper()
 
 	status, _, got := c.Do("GET", job.Artifact.URL, "", nil)
 	if status != http.StatusOK {
-		c.t.Fatalf("download answered %d: %s", status, clip(got))
+		c.t.Fatalf("download: status %d, %s; want 200", status, clip(got))
 	}
 
 	return got
 }
 
-// Metric returns the sum of a Prometheus metric's samples on /metrics.
+// Metric returns the sum of the samples of a metric on /metrics. name may have labels: `jobs{kind="pdf"}`.
 func (c *Client) Metric(name string) float64 {
 	c.t.Helper()
 	_, _, got := c.Do("GET", "/metrics", "", nil)
@@ -221,7 +242,7 @@ func (c *Client) Metric(name string) float64 {
 	return sum
 }
 
-// decode decodes JSON, or fails the test.
+// decode decodes JSON and fails the test if it is invalid.
 func decode[T any](t testing.TB, b []byte) T {
 	t.Helper()
 
@@ -233,5 +254,5 @@ func decode[T any](t testing.TB, b []byte) T {
 	return v
 }
 
-// clip returns the first 2000 bytes of a body for a message.
+// clip returns the beginning of a body, for messages.
 func clip(b []byte) string { return string(b[:min(len(b), 2000)]) }

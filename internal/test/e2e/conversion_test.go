@@ -59,10 +59,15 @@ func TestFleetConvertsMarkdown(t *testing.T) {
 // newFleet returns a fleet with a new Redis and MinIO, without nodes.
 func newFleet(t testing.TB) *e2e.Fleet {
 	t.Helper()
-	e2e.Binary(t)
+	return fleetOn(t, redistest.Start(t))
+}
+
+// fleetOn returns a fleet with a Redis and a new MinIO, without nodes.
+func fleetOn(t testing.TB, redisURL string) *e2e.Fleet {
+	t.Helper()
 	s3 := storagetest.StartMinIO(t)
 
-	return e2e.NewFleet(t, redistest.Start(t), map[string]string{
+	return e2e.NewFleet(t, redisURL, map[string]string{
 		"S3_ENDPOINT":   s3.Address,
 		"S3_BUCKET":     "presswork",
 		"S3_ACCESS_KEY": s3.AccessKey,
@@ -100,7 +105,7 @@ func convertAndCheck(t *testing.T, c *e2e.Client) {
 	}
 
 	if got := c.Download(again); !bytes.Equal(got, pdf) {
-		t.Error("deleting one job's artifact changed another's")
+		t.Errorf("the cached artifact has %d bytes after the other was deleted, want the same %d", len(got), len(pdf))
 	}
 }
 
@@ -119,11 +124,11 @@ func checkReport(t *testing.T, job presswork.Job, pdf []byte) {
 	}
 
 	if got := e2e.PDFPages(t, pdf); got != 1 || job.Artifact.Pages != got {
-		t.Errorf("%d pages and %d in the job, want one", got, job.Artifact.Pages)
+		t.Errorf("%d pages in the PDF and %d in the job, want one in both", got, job.Artifact.Pages)
 	}
 
 	if job.Artifact.Size != int64(len(pdf)) || job.Artifact.Filename != "Q3.pdf" {
-		t.Errorf("%d bytes, artifact %+v; want the same size and Q3.pdf", len(pdf), job.Artifact)
+		t.Errorf("the PDF has %d bytes, the artifact is %+v; want the same size and Q3.pdf", len(pdf), job.Artifact)
 	}
 }
 
@@ -134,7 +139,7 @@ func watch(t *testing.T, c *e2e.Client, path string) []presswork.Event {
 
 	conn, res, err := websocket.DefaultDialer.Dial(url, nil)
 	if err != nil {
-		t.Fatalf("dial %s: %v (%v)", path, err, res)
+		t.Fatalf("WebSocket %s: %v (response %v)", path, err, res)
 	}
 	defer conn.Close()
 	var events []presswork.Event
@@ -150,7 +155,7 @@ func watch(t *testing.T, c *e2e.Client, path string) []presswork.Event {
 		}
 
 		if err != nil {
-			t.Fatalf("after %+v: %v", events, err)
+			t.Fatalf("after the events %+v: %v, want a normal closure", events, err)
 		}
 
 		var e presswork.Event
@@ -173,11 +178,12 @@ func checkLog(t *testing.T, events []presswork.Event) {
 	for i, e := range events[1:] {
 		before := events[i]
 		if e.Progress < before.Progress {
-			t.Errorf("progress fell from %d to %d", before.Progress, e.Progress)
+			t.Errorf("progress fell from %d to %d, want it to rise", before.Progress, e.Progress)
 		}
 
+		// The last event follows a snapshot that already has its seq.
 		if e.Seq != before.Seq+1 && !(i == 0 && before.Status.Terminal() && e.Seq == before.Seq) {
-			t.Errorf("seq %d follows %d", e.Seq, before.Seq)
+			t.Errorf("seq %d follows %d, want %d", e.Seq, before.Seq, before.Seq+1)
 		}
 
 		if last := i == len(events)-2; e.Status.Terminal() != last {

@@ -34,7 +34,7 @@ func longDocument(seed string, sections int) string {
 }
 
 // interruptedJob submits a job, calls interrupt while the job is printing, and returns its id. If the job completes
-// too early, which happens on a busy machine, it tries again with a longer document.
+// too early, it tries again with a longer document.
 func interruptedJob(t *testing.T, c *e2e.Client, s e2e.Submission, interrupt func(id string)) (id string) {
 	t.Helper()
 
@@ -56,7 +56,7 @@ func interruptedJob(t *testing.T, c *e2e.Client, s e2e.Submission, interrupt fun
 			return id
 		}
 	}
-	t.Fatal("no job could be interrupted")
+	t.Fatal("each job completed before it was interrupted, want one that did not")
 
 	return ""
 }
@@ -77,8 +77,8 @@ func TestJobOfAKilledWorkerCompletesOnce(t *testing.T) {
 	if job.Attempts != 2 || job.Artifact == nil {
 		t.Errorf("job %+v, want two attempts and an artifact", job)
 	}
-	events := watch(t, c, c.Submit(e2e.Submission{Content: "# after"}).WSURL)
-	checkLog(t, events)
+	// The new worker also runs the next job.
+	checkLog(t, watch(t, c, c.Submit(e2e.Submission{Content: "# after"}).WSURL))
 
 	if log := eventLog(t, c, id); strings.Count(log, `"type":"completed"`) != 1 {
 		t.Errorf("event log %s, want one completed event", log)
@@ -91,7 +91,7 @@ func eventLog(t *testing.T, c *e2e.Client, id string) string {
 
 	status, _, body := c.Do("GET", "/api/conversion/"+id+"/events?since=0", "", nil)
 	if status != http.StatusOK {
-		t.Fatalf("events answered %d: %s", status, body)
+		t.Fatalf("events: status %d, %s; want 200", status, body)
 	}
 
 	return string(body)
@@ -136,7 +136,7 @@ func TestDrainingServerFinishesItsJobs(t *testing.T) {
 		}
 	}
 	drain(syscall.SIGTERM)
-	// If the tests themselves run under nohup, the node would also ignore the signal.
+	// Under nohup the tests ignore SIGHUP, and so would their child. Notify ends that.
 	hangups := make(chan os.Signal, 1)
 
 	signal.Notify(hangups, syscall.SIGHUP)
@@ -148,7 +148,7 @@ func TestDrainingServerFinishesItsJobs(t *testing.T) {
 			t.Errorf("job %s ran %d times, want once", id, job.Attempts)
 		}
 	}
-	drain(syscall.SIGHUP) // sent when the terminal is closed
+	drain(syscall.SIGHUP) // a terminal sends it when it is closed
 }
 
 // cancel cancels a job. The job may have completed already.
@@ -167,7 +167,7 @@ func TestCancelledJobFreesItsSlotAndLeavesNoArtifact(t *testing.T) {
 	t.Parallel()
 	_, c := e2e.Serve(t, map[string]string{"WORKERS": "1"})
 	id := interruptedJob(t, c, e2e.Submission{}, func(id string) { cancel(t, c, id) })
-	// The one render slot must be free again: another document gets it.
+	// The worker has one render slot. The next document gets it.
 	began := time.Now()
 	c.Completed(c.Submit(e2e.Submission{Content: "# next"}).JobID)
 

@@ -1,11 +1,9 @@
 package e2e_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,7 +13,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestMetricsOfDashboardAndAlertsExist compares the metrics in the dashboard, the alerts and the settings of KEDA with
+// TestMetricsOfDashboardAndAlertsExist looks for the metrics of the dashboard, the alerts and the settings of KEDA in
 // those that a server exports. Some metrics exist only after the server has done work.
 func TestMetricsOfDashboardAndAlertsExist(t *testing.T) {
 	t.Parallel()
@@ -24,37 +22,28 @@ func TestMetricsOfDashboardAndAlertsExist(t *testing.T) {
 	t.Cleanup(hook.Close)
 	_, base := inferencetest.Start(t)
 
-	models := filepath.Join(t.TempDir(), "models.yaml")
-
-	err := os.WriteFile(models,
-		fmt.Appendf(nil, "models:\n  - {id: whole, upstreams: [{base_url: %q, model: whole}]}\n", base), 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, c := e2e.Serve(
-		t,
-		map[string]string{
-			"INFERENCE_CONFIG":       models,
-			"OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(hook.URL, "http://"),
-		},
-	)
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG":       chatModels(t, base, "whole"),
+		"OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(hook.URL, "http://"),
+	})
 	c.Completed(c.Submit(e2e.Submission{Content: "# Measured", WebhookURL: hook.URL + "/hook"}).JobID)
 	wait.Receive(t, "the webhook", called)
 
-	chat := []byte(`{"model":"whole","stream":true,"messages":[{"role":"user","content":"Hi"}]}`)
+	chat := chatRequest("whole", true, "Hi")
 
 	status, _, body := c.Do(http.MethodPost, "/v1/chat/completions", "application/json", chat)
 	if status != http.StatusOK {
 		t.Fatalf("completion: status %d, %s; want 200", status, body)
 	}
-	name := regexp.MustCompile(`\b(?:presswork|gen_ai)_[a-z_]+[a-z]\b(?: *[({])?`)
+	expression := regexp.MustCompile(`(?m)"expr": ".*"|expr: (?:\|\n(?: {10,}.*\n)+|.*)`)
+	name := regexp.MustCompile(`\b(?:presswork|gen_ai)_[a-z_]+[a-z]\b`)
 	var missing []string
 	t.Cleanup(func() {
 		if len(missing) > 0 {
-			t.Errorf("no server exports %q", missing)
+			t.Errorf("the server does not export %q", missing)
 		}
 	})
-	wait.Until(t, "everything is exported", func() bool {
+	wait.Until(t, "the server exports all metrics", func() bool {
 		_, _, metrics := c.Do(http.MethodGet, "/metrics", "", nil)
 		exported := string(metrics)
 		missing = nil
@@ -65,9 +54,8 @@ func TestMetricsOfDashboardAndAlertsExist(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			for _, expr := range regexp.MustCompile(`(?m)"expr": ".*"|expr: (?:\|\n(?: {10,}.*\n)+|.*)`).FindAllString(string(text), -1) {
+			for _, expr := range expression.FindAllString(string(text), -1) {
 				for _, m := range name.FindAllString(expr, -1) {
-					m = strings.TrimRight(m, " ({")
 					// gen_ai_request_model is a label.
 					if !strings.HasPrefix(m, "gen_ai_request") && !strings.Contains(exported, "\n"+m+"{") &&
 						!strings.Contains(exported, "\n"+m+" ") {

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -24,10 +23,8 @@ func startTestSite(t *testing.T) (address, host string, hits *atomic.Int64) {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		hits.Add(1)
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(
-			w,
-			`<!doctype html><title>A page</title><h1>Static words</h1><script>document.body.append("scripted words")</script>`,
-		)
+		fmt.Fprint(w, `<!doctype html><title>A page</title><h1>Static words</h1>`+
+			`<script>document.body.append("scripted words")</script>`)
 	})
 	mux.HandleFunc("/missing", http.NotFound)
 	mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
@@ -94,9 +91,10 @@ func TestExportReachesAllowedAddressesOnly(t *testing.T) {
 	}
 
 	if n := c.Metric("presswork_export_browser_launches_total"); n != 1 {
-		t.Errorf("%v browsers were started, want one", n)
+		t.Errorf("the server started %v browsers, want one", n)
 	}
 
+	// A browser that is not running has a reason.
 	_, _, answer = c.Do("GET", "/readyz", "", nil)
 	if !strings.Contains(string(answer), `"export_browser":{"ok":true,"running":true,"sandbox":`) &&
 		!strings.Contains(string(answer), `"export_browser":{"ok":true,"reason":`) {
@@ -108,13 +106,8 @@ func TestAsynchronousExportIsKept(t *testing.T) {
 	t.Parallel()
 	address, host, _ := startTestSite(t)
 	_, c := e2e.Serve(t, map[string]string{"EXPORT_ALLOW_PRIVATE": host})
-	status, _, answer := c.Do("POST", "/export-pdf", "application/json",
-		[]byte(`{"url":"`+address+`","options":{"format":"a5","filename":"kept"}}`), "Prefer", "respond-async")
-
-	var accepted e2e.Accepted
-	if err := json.Unmarshal(answer, &accepted); err != nil || status != http.StatusAccepted {
-		t.Fatalf("status %d, %s; want 202", status, answer)
-	}
+	accepted := c.Accept(c.Do("POST", "/export-pdf", "application/json",
+		[]byte(`{"url":"`+address+`","options":{"format":"a5","filename":"kept"}}`), "Prefer", "respond-async"))
 
 	job := c.Completed(accepted.JobID)
 	if job.Artifact.Filename != "kept.pdf" || job.Artifact.Pages != 1 ||
@@ -131,13 +124,8 @@ func TestCancelledExportFreesItsSlot(t *testing.T) {
 	t.Parallel()
 	address, host, hits := startTestSite(t)
 	_, c := e2e.Serve(t, map[string]string{"EXPORT_ALLOW_PRIVATE": host})
-	_, _, answer := c.Do("POST", "/export-pdf", "application/json", []byte(`{"url":"`+address+`/slow"}`),
-		"Prefer", "respond-async")
-
-	var accepted e2e.Accepted
-	if err := json.Unmarshal(answer, &accepted); err != nil {
-		t.Fatalf("got %s, want an accepted job", answer)
-	}
+	accepted := c.Accept(c.Do("POST", "/export-pdf", "application/json", []byte(`{"url":"`+address+`/slow"}`),
+		"Prefer", "respond-async"))
 	wait.Until(t, "the page is requested", func() bool { return hits.Load() > 0 })
 
 	if status, _, answer := c.Do("DELETE", "/api/conversion/"+accepted.JobID, "", nil); status != http.StatusOK {

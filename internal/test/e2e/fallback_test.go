@@ -25,23 +25,24 @@ func TestFallbackModelAnswersWhenAModelFails(t *testing.T) {
 		"WORKER_QUEUES": "infer",
 	})
 	c.Key = "app-key"
+	tooLong := strings.Repeat("word ", 100) // the context window of the model tiny has 10 tokens
 	request := func(model, more string) string {
 		return fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]%s}`, model, more)
 	}
 
-	for name, test := range map[string]struct{ path, body string }{
-		"fallbacks of the file":    {"/v1/chat/completions", request("down", "")},
+	for name, tc := range map[string]struct{ path, body string }{
+		"fallbacks of models.yaml": {"/v1/chat/completions", request("down", "")},
 		"stream":                   {"/v1/chat/completions", request("down", `,"stream":true`)},
 		"fallbacks of the request": {"/v1/chat/completions", request("down", `,"models":["other"]`)},
-		"too long for the model":   {"/v1/chat/completions", strings.Replace(request("tiny", ""), "Hi", strings.Repeat("word ", 100), 1)},
+		"too long for the model":   {"/v1/chat/completions", strings.Replace(request("tiny", ""), "Hi", tooLong, 1)},
 		"responses":                {"/v1/responses", `{"model":"down","input":"Hi"}`},
 		"streamed responses":       {"/v1/responses", `{"model":"down","input":"Hi","stream":true}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			status, header, answer := c.Do("POST", test.path, "application/json", []byte(test.body))
+			status, header, answer := c.Do("POST", tc.path, "application/json", []byte(tc.body))
 			if status != 200 || !strings.Contains(string(answer), `"model":"spare"`) ||
 				!strings.Contains(string(answer), "world") {
-				t.Fatalf("answered %d %s, want an answer of spare", status, answer)
+				t.Fatalf("status %d, %s; want 200 and an answer of spare", status, answer)
 			}
 
 			if got := header.Get("x-fallback-model"); got != "spare" {

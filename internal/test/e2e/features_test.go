@@ -16,6 +16,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/test/e2e"
+	"presswork/internal/test/public"
 	"presswork/internal/test/wait"
 )
 
@@ -59,15 +60,7 @@ func TestUploadedFilesAreUsedAndMissingOnesAreWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	status, _, got := c.Do("POST", "/api/conversion", w.FormDataContentType(), body.Bytes())
-	if status != http.StatusAccepted {
-		t.Fatalf("status %d, %s; want 202", status, got)
-	}
-
-	var accepted e2e.Accepted
-	if err := json.Unmarshal(got, &accepted); err != nil {
-		t.Fatal(err)
-	}
+	accepted := c.Accept(c.Do("POST", "/api/conversion", w.FormDataContentType(), body.Bytes()))
 
 	job := c.Completed(accepted.JobID)
 	if len(job.Warnings) != 1 || job.Warnings[0].Code != fault.ImageFailed || job.Warnings[0].Line != 5 ||
@@ -93,8 +86,8 @@ func TestUploadedFilesAreUsedAndMissingOnesAreWarnings(t *testing.T) {
 	t.Run("zip file", func(t *testing.T) { checkZipConversion(t, c) })
 }
 
-// checkZipConversion prints a zip file as one document, in the order of its SUMMARY.md. The files have a picture, links
-// to each other, and references to a numbered table.
+// checkZipConversion prints a zip file as one document, in the order of its SUMMARY.md. The files have a picture, a link
+// from one to the other, and a reference to a table of another file.
 func checkZipConversion(t *testing.T, c *e2e.Client) {
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, square(color.RGBA{B: 255, A: 255})); err != nil {
@@ -104,11 +97,13 @@ func checkZipConversion(t *testing.T, c *e2e.Client) {
 
 	w := zip.NewWriter(&data)
 	for name, text := range map[string]string{
-		"book/SUMMARY.md":        "[End](z.md)\n[Usage](chapters/usage.md)",
-		"book/z.md":              "---\ntitle: The whole\npage_size: A5\n---\n\n# First chapter\n\nSee [how](chapters/usage.md#how).\n\n| a |\n|---|\n| 1 |\n\nTable: One {#tbl:one}\n",
-		"book/chapters/usage.md": "---\npage_size: A3\n---\n\n# Second chapter\n\n## How\n\n![blue](../img/blue.png)\n\nAfter @tbl:one.\n",
-		"book/img/blue.png":      picture.String(),
-		"book/unlisted.md":       "# Unlisted\n",
+		"book/SUMMARY.md": "[End](z.md)\n[Usage](chapters/usage.md)",
+		"book/z.md": "---\ntitle: The whole\npage_size: A5\n---\n\n# First chapter\n\n" +
+			"See [how](chapters/usage.md#how).\n\n| a |\n|---|\n| 1 |\n\nTable: One {#tbl:one}\n",
+		"book/chapters/usage.md": "---\npage_size: A3\n---\n\n# Second chapter\n\n## How\n\n" +
+			"![blue](../img/blue.png)\n\nAfter @tbl:one.\n",
+		"book/img/blue.png": picture.String(),
+		"book/unlisted.md":  "# Unlisted\n",
 	} {
 		out, err := w.Create(name)
 		if err != nil {
@@ -124,17 +119,7 @@ func checkZipConversion(t *testing.T, c *e2e.Client) {
 		t.Fatal(err)
 	}
 
-	status, _, got := c.Do("POST", "/api/conversion", "application/zip", data.Bytes())
-	if status != http.StatusAccepted {
-		t.Fatalf("status %d, %s; want 202", status, got)
-	}
-
-	var accepted e2e.Accepted
-	if err := json.Unmarshal(got, &accepted); err != nil {
-		t.Fatal(err)
-	}
-
-	job := c.Completed(accepted.JobID)
+	job := c.Completed(c.Accept(c.Do("POST", "/api/conversion", "application/zip", data.Bytes())).JobID)
 	if len(job.Warnings) != 0 || job.Artifact.Pages != 2 {
 		t.Errorf("%d pages, warnings %+v; want 2 and none", job.Artifact.Pages, job.Warnings)
 	}
@@ -177,7 +162,7 @@ func TestCustomThemeIsAvailableAfterItsFileIsWritten(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir+"/house.css",
+	public.File(t, dir+"/house.css",
 		":root { --primary: #0a5; --base-100: #fffdf5; --base-content: #222; } h1::after { content: ' by the house'; }")
 	wait.Until(t, "the theme is available", available)
 
@@ -187,12 +172,14 @@ func TestCustomThemeIsAvailableAfterItsFileIsWritten(t *testing.T) {
 	}
 
 	for format, head := range map[string]string{"png": "\x89PNG", "pdf": "%PDF-"} {
-		status, header, body := c.Do("GET", "/api/themes/house/preview."+format, "", nil)
+		path := "/api/themes/house/preview." + format
+
+		status, header, body := c.Do("GET", path, "", nil)
 		if status != http.StatusOK || !bytes.HasPrefix(body, []byte(head)) {
 			t.Errorf("preview.%s: status %d, %.100s; want 200 and that format", format, status, body)
 		}
 
-		status, _, _ = c.Do("GET", "/api/themes/house/preview."+format, "", nil, "If-None-Match", header.Get("ETag"))
+		status, _, _ = c.Do("GET", path, "", nil, "If-None-Match", header.Get("ETag"))
 		if status != http.StatusNotModified {
 			t.Errorf("preview.%s again: status %d, want 304", format, status)
 		}
@@ -211,6 +198,7 @@ func TestCustomThemeIsAvailableAfterItsFileIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	// 35 themes are built in.
 	if list.Default != "light" || list.Count != 36 || len(list.Themes) != 36 {
 		t.Errorf("default %q, count %d, %d themes; want light and 36", list.Default, list.Count, len(list.Themes))
 	}
@@ -218,7 +206,7 @@ func TestCustomThemeIsAvailableAfterItsFileIsWritten(t *testing.T) {
 
 func TestFullStoreRejectsSubmissionsAndKeepsNewArtifacts(t *testing.T) {
 	t.Parallel()
-	_, c := e2e.Serve(t, map[string]string{"CACHE_MAX_SIZE_GB": "0.00001"})
+	_, c := e2e.Serve(t, map[string]string{"CACHE_MAX_SIZE_GB": "0.00001"}) // the artifact has more than 10 kB
 	job := c.Completed(c.Submit(e2e.Submission{Content: quarterly}).JobID)
 	var status int
 	var body []byte

@@ -12,8 +12,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -33,17 +31,10 @@ func chatModels(t *testing.T, base string, names ...string) string {
 	b.WriteString("models:\n")
 
 	for _, name := range names {
-		fmt.Fprintf(&b,
-			"  - id: %q\n    capabilities: [chat, tools, vision]\n    upstreams: [{base_url: %q}]\n", name,
-			base)
+		fmt.Fprintf(&b, "  - {id: %q, capabilities: [chat, tools, vision], upstreams: [{base_url: %q}]}\n", name, base)
 	}
 
-	path := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-
-	return path
+	return writeFile(t, "models.yaml", b.String())
 }
 
 // chatRequest returns the body of a chat completion with one message.
@@ -55,8 +46,8 @@ func chatRequest(model string, stream bool, text string) []byte {
 	return b
 }
 
-// readStream posts a chat completion and calls on with the data of each event, until the stream ends or on returns
-// false.
+// readStream requests a chat completion and calls on with the data of each event, until the stream ends or on returns
+// false. It returns the response, whose body is closed.
 func readStream(
 	t *testing.T,
 	c *e2e.Client,
@@ -67,21 +58,7 @@ func readStream(
 ) *http.Response {
 	t.Helper()
 
-	req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-
-	if c.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+c.Key)
-	}
-
-	res, err := c.HTTP.Do(req)
+	res, err := c.PostJSON(ctx, "/v1/chat/completions", body, headers...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,9 +78,10 @@ func readStream(
 	return res
 }
 
+// token matches a token of the scripted model "tokens:n@rate".
 var token = regexp.MustCompile(` t\d+`)
 
-// tokensIn counts the tokens of "tokens:n@rate" in an event.
+// tokensIn counts the tokens in an event.
 func tokensIn(data string) int { return len(token.FindAllString(data, -1)) }
 
 // streamedText returns the joined content of a stream, and the data of its last event.
@@ -128,12 +106,9 @@ func streamedText(t *testing.T, c *e2e.Client, body []byte, headers ...string) (
 func TestCompletionsGoThroughTheQueue(t *testing.T) {
 	t.Parallel()
 	upstream, base := inferencetest.Start(t)
-	_, c := e2e.Serve(
-		t,
-		map[string]string{
-			"INFERENCE_CONFIG": chatModels(t, base, "hello", "echo", "org/echo", "status:500", "tokens:400@0"),
-		},
-	)
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": chatModels(t, base, "hello", "echo", "org/echo", "status:500", "tokens:400@0"),
+	})
 
 	status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json",
 		chatRequest("hello", false, "hi"))
@@ -159,7 +134,7 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 		completion.Usage.PromptTokens == 0 || completion.Usage.QueueTime <= 0 ||
 		completion.Usage.QueueTime > wait.Patience.Seconds() ||
 		completion.XPresswork.ID != header.Get("x-request-id") || header.Get("x-queue-time-ms") == "" {
-		t.Errorf("got %s with the headers %v", answer, header)
+		t.Errorf("got %s with the headers %v, want Hello, world! with its usage, times and request id", answer, header)
 	}
 
 	content, last := streamedText(t, c, chatRequest("org/echo", true, "one two three"))
@@ -202,7 +177,10 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 		"unknown model": {string(chatRequest("nothing", false, "")), "model_not_found", 404, "false"},
 		"failing model": {string(chatRequest("status:500", true, "")), "upstream_error", 502, "true"},
 		"no messages":   {`{"model":"hello","messages":[]}`, "invalid_option", 400, "false"},
-		"missing tool":  {`{"model":"hello","messages":[{"role":"user","content":"x"}],"tools":[{"type":"browser_search"}]}`, "tool_unavailable", 400, "false"},
+		"missing tool": {
+			`{"model":"hello","messages":[{"role":"user","content":"x"}],"tools":[{"type":"browser_search"}]}`,
+			"tool_unavailable", 400, "false",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json", []byte(invalid.body))
@@ -214,7 +192,14 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 		})
 	}
 
-	// A request that is larger than the payload of a task goes through the store.
+	checkPictureReachesTheModel(t, upstream, c)
+}
+
+// checkPictureReachesTheModel sends a request with a picture. It is larger than the payload of a task, so the API passes
+// it to the worker through the store.
+func checkPictureReachesTheModel(t *testing.T, upstream *inferencetest.Server, c *e2e.Client) {
+	t.Helper()
+
 	picture := image.NewNRGBA(image.Rect(0, 0, 200, 200))
 	for i := range picture.Pix {
 		picture.Pix[i] = byte(rand.Uint32())
@@ -226,15 +211,8 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 	}
 	uri := "data:image/png;base64," + base64.StdEncoding.EncodeToString(file.Bytes())
 
-	body, _ := json.Marshal(
-		map[string]any{"model": "hello", "messages": []any{map[string]any{"role": "user", "content": []any{
-			map[string]any{
-				"type": "text",
-				"text": "What is it?",
-			},
-			map[string]any{"type": "image_url", "image_url": map[string]any{"url": uri}},
-		}}}},
-	)
+	body := fmt.Appendf(nil, `{"model":"hello","messages":[{"role":"user","content":[`+
+		`{"type":"text","text":"What is it?"},{"type":"image_url","image_url":{"url":%q}}]}]}`, uri)
 	if status, _, answer := c.Do("POST", "/v1/chat/completions", "application/json", body); status != http.StatusOK {
 		t.Errorf("with a picture: status %d, %s; want 200", status, answer)
 	}
@@ -252,7 +230,7 @@ func TestDisconnectedClientFreesTheModel(t *testing.T) {
 	for name, tc := range map[string]struct {
 		model        string
 		stream       bool
-		afterContent bool // disconnect at the first token, otherwise 100 ms after the request has reached the model
+		afterContent bool // the client disconnects at the first token, otherwise 100 ms after the model has the request
 	}{
 		"a stream at its first token":    {slow, true, true},
 		"a completion that is generated": {slow, false, false},
@@ -274,15 +252,8 @@ func TestDisconnectedClientFreesTheModel(t *testing.T) {
 				}()
 			}
 
-			body := bytes.NewReader(chatRequest(tc.model, tc.stream, ""))
-
-			req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions", body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.Header.Set("Content-Type", "application/json")
-
-			if res, err := c.HTTP.Do(req); err == nil {
+			res, err := c.PostJSON(ctx, "/v1/chat/completions", chatRequest(tc.model, tc.stream, ""))
+			if err == nil {
 				for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 					if tc.afterContent && tokensIn(lines.Text()) > 0 {
 						disconnect()

@@ -2,8 +2,6 @@ package e2e_test
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,23 +10,17 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-func TestModelsAndLimitsOfAKey(t *testing.T) {
+func TestKeyHasItsOwnModelsAndLimits(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
-
-	keys := filepath.Join(t.TempDir(), "keys.yaml")
-
-	err := os.WriteFile(keys, []byte(`keys:
+	// Of ann's five requests per day, the server rejects two for other reasons.
+	keys := writeFile(t, "keys.yaml", `keys:
   - {name: boss, key: boss-key, admin: true}
-  - {name: ann, key: ann-key, models: [hello], tpm: 5000, rpd: 5} # two of the five requests are rejected
-`), 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, admin := e2e.Serve(
-		t,
-		map[string]string{"INFERENCE_CONFIG": chatModels(t, base, "hello", "echo"), "KEYS_CONFIG": keys},
-	)
+  - {name: ann, key: ann-key, models: [hello], tpm: 5000, rpd: 5}
+`)
+	_, admin := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": chatModels(t, base, "hello", "echo"), "KEYS_CONFIG": keys,
+	})
 	admin.Key = "boss-key"
 	ann := *admin
 	ann.Key = "ann-key"
@@ -54,10 +46,8 @@ func TestModelsAndLimitsOfAKey(t *testing.T) {
 		t.Errorf("status %d, %s, headers %v; want 200 with the limits of the key", status, answer, header)
 	}
 
-	status, _, answer = post(
-		&ann,
-		`{"model":"hello","max_completion_tokens":9000,"messages":[{"role":"user","content":"x"}]}`,
-	)
+	status, _, answer = post(&ann,
+		`{"model":"hello","max_completion_tokens":9000,"messages":[{"role":"user","content":"x"}]}`)
 	if status != http.StatusRequestEntityTooLarge ||
 		!strings.Contains(answer, `"type":"tokens","code":"rate_limit_exceeded"`) {
 		t.Errorf("too large: status %d, %s; want 413", status, answer)
@@ -89,6 +79,7 @@ func TestModelsAndLimitsOfAKey(t *testing.T) {
 	_, _, all := admin.Do("GET", "/v1/usage?group_by=key", "", nil)
 	if strings.Contains(string(own), "boss") || !strings.Contains(string(own), `"key":"ann","requests":3`) ||
 		!strings.Contains(string(all), `"key":"boss","requests":1`) {
-		t.Errorf("usage for ann %s, for the admin %s; want 3 of ann, and all keys for the admin", own, all)
+		t.Errorf("usage for ann %s, for the admin %s; want 3 requests of ann for ann, and all keys for the admin",
+			own, all)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// mcpKey sends a key with each request.
+// mcpKey is an http.RoundTripper that sends a key with each request.
 type mcpKey string
 
 func (k mcpKey) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -25,7 +25,7 @@ func (k mcpKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// dialMCP connects the official client to /mcp of a server.
+// dialMCP connects the official client to /mcp of a server until the test ends.
 func dialMCP(t *testing.T, base, key string, o *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o)
@@ -41,8 +41,8 @@ func dialMCP(t *testing.T, base, key string, o *sdk.ClientOptions) *sdk.ClientSe
 	return session
 }
 
-// TestAModelConvertsByMCP plays a client that converts a document, looks at its second page and downloads the file.
-func TestAModelConvertsByMCP(t *testing.T) {
+// TestMCPClientConvertsAndPreviews converts a document, downloads the file and draws its second page.
+func TestMCPClientConvertsAndPreviews(t *testing.T) {
 	t.Parallel()
 	_, server := e2e.Serve(t, map[string]string{"API_KEY": "one"})
 	server.Key = "one"
@@ -62,14 +62,14 @@ func TestAModelConvertsByMCP(t *testing.T) {
 
 	result, err := c.CallTool(t.Context(), call)
 	if err != nil || result.IsError {
-		t.Fatalf("%+v, %v", result, err)
+		t.Fatalf("convert_markdown: result %+v, error %v; want a document", result, err)
 	}
 	words := result.Content[0].(*sdk.TextContent).Text
 	link := result.Content[1].(*sdk.ResourceLink)
 
 	for _, want := range []string{"pages.pdf: 2 pages", "(chosen: ", "line 3", "image_failed", link.URI} {
 		if !strings.Contains(words, want) {
-			t.Errorf("%q lacks %q", words, want)
+			t.Errorf("convert_markdown returned %q, want %q in it", words, want)
 		}
 	}
 
@@ -81,28 +81,30 @@ func TestAModelConvertsByMCP(t *testing.T) {
 
 	pdf, err := io.ReadAll(res.Body)
 	if err != nil || !bytes.HasPrefix(pdf, []byte("%PDF-")) || int64(len(pdf)) != *link.Size {
-		t.Errorf("%s: %d %.20q", link.URI, res.StatusCode, pdf)
+		t.Errorf("download: status %d, %d bytes %.20q; want a PDF of %d bytes", res.StatusCode, len(pdf), pdf,
+			*link.Size)
 	}
 
 	if len(progress) == 0 || !slices.IsSorted(progress) {
-		t.Errorf("progress: %v", progress)
+		t.Errorf("progress %v, want rising numbers", progress)
 	}
 	uri := words[strings.Index(words, "presswork://artifacts/"):]
-	uri, _, _ = strings.Cut(uri, ".")
+	uri, _, _ = strings.Cut(uri, ".") // the period ends the sentence
 
-	if read, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err != nil ||
-		!bytes.Equal(read.Contents[0].Blob, pdf) {
-		t.Errorf("%s: %v", uri, err)
+	if read, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err != nil {
+		t.Errorf("read %s: %v", uri, err)
+	} else if !bytes.Equal(read.Contents[0].Blob, pdf) {
+		t.Errorf("%s has %d bytes, want those of the download", uri, len(read.Contents[0].Blob))
 	}
 
 	page, err := c.CallTool(t.Context(), &sdk.CallToolParams{
 		Name: "preview_page", Arguments: map[string]any{"markdown": text, "page": 2},
 	})
 	if err != nil || page.IsError {
-		t.Fatalf("%+v, %v", page, err)
+		t.Fatalf("preview_page: result %+v, error %v; want a picture", page, err)
 	}
 
 	if _, err := png.Decode(bytes.NewReader(page.Content[0].(*sdk.ImageContent).Data)); err != nil {
-		t.Error(err)
+		t.Errorf("preview_page: %v, want a PNG", err)
 	}
 }

@@ -14,7 +14,7 @@ func Serve(t testing.TB, env map[string]string) (*Process, *Client) {
 	return p, NewClient(t, p.Address, env["API_KEY"])
 }
 
-// serveEnv returns the settings of the folders of a private `presswork serve`.
+// serveEnv returns settings of `presswork serve` with private folders and a free port.
 func serveEnv(t testing.TB) map[string]string {
 	dir := t.TempDir()
 
@@ -32,7 +32,7 @@ type Fleet struct {
 	env map[string]string
 }
 
-// NewFleet returns a fleet on a Redis address and the settings of a store.
+// NewFleet returns a fleet without nodes. env has the settings of its store, if it has one.
 func NewFleet(t testing.TB, redisURL string, env map[string]string) *Fleet {
 	dir := t.TempDir()
 
@@ -59,12 +59,10 @@ func (f *Fleet) Worker(env map[string]string) *Process {
 	return Run(f.t, "worker", merge(f.env, env)).Listening()
 }
 
-// merge returns base with the entries of over, of which the last counts.
-func merge(base map[string]string, over ...map[string]string) map[string]string {
+// merge returns the entries of both maps. Those of over override those of base.
+func merge(base, over map[string]string) map[string]string {
 	out := maps.Clone(base)
-	for _, o := range over {
-		maps.Copy(out, o)
-	}
+	maps.Copy(out, over)
 
 	return out
 }

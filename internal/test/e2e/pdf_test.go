@@ -19,7 +19,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// pdfForm returns a form for /api/pdf with files and, after them, pairs of fields and values.
+// pdfForm returns a form for /api/pdf with files. fields are pairs of a name and a value.
 func pdfForm(t *testing.T, files [][]byte, fields ...string) (contentType string, body []byte) {
 	t.Helper()
 	var b bytes.Buffer
@@ -49,7 +49,7 @@ func pdfForm(t *testing.T, files [][]byte, fields ...string) (contentType string
 	return w.FormDataContentType(), b.Bytes()
 }
 
-// pdfSample returns a file of pdfops/testdata.
+// pdfSample returns a file of internal/pdfops/testdata.
 func pdfSample(t *testing.T, name string) []byte {
 	t.Helper()
 
@@ -98,7 +98,7 @@ func TestPDFOperations(t *testing.T) {
 
 	job := c.Job(header.Get("x-job-id"))
 	if kept := time.Until(job.Artifact.ExpiresAt); job.Kind != presswork.KindPDF || kept > 11*time.Minute {
-		t.Errorf("result in the response: kept for %s in %+v, want 10 minutes", kept, job)
+		t.Errorf("result in the response: job %+v keeps it for %s, want 10 minutes", job, kept)
 	}
 
 	delivered := wait.Receive(t, "a webhook", deliveries)
@@ -153,12 +153,7 @@ func TestPDFJobOfAKilledWorkerRunsAgain(t *testing.T) {
 		}
 		contentType, body := pdfForm(t, files)
 
-		status, _, answer := c.Do("POST", "/api/pdf/merge", contentType, body, "Prefer", "respond-async")
-
-		var accepted e2e.Accepted
-		if err := json.Unmarshal(answer, &accepted); err != nil || status != http.StatusAccepted {
-			t.Fatalf("status %d, %s; want 202", status, answer)
-		}
+		accepted := c.Accept(c.Do("POST", "/api/pdf/merge", contentType, body, "Prefer", "respond-async"))
 		var job presswork.Job
 		wait.Until(t, "the job runs", func() bool {
 			job = c.Job(accepted.JobID)
@@ -182,5 +177,5 @@ func TestPDFJobOfAKilledWorkerRunsAgain(t *testing.T) {
 
 		return
 	}
-	t.Fatal("no job could be interrupted")
+	t.Fatal("each job completed before its worker was killed, want one that did not")
 }

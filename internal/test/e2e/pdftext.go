@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// PDFText returns a PDF's text, white space folded, by poppler's pdftotext.
+// PDFText returns the text of a PDF with folded white space, as pdftotext prints it.
 func PDFText(t testing.TB, pdf []byte) string {
 	t.Helper()
 	return strings.Join(strings.Fields(poppler(t, pdf, "pdftotext", "-", "-")), " ")
 }
 
-// PDFInfo returns the fields poppler's pdfinfo prints ("Pages", "Title", …).
+// PDFInfo returns the fields that pdfinfo prints, such as "Pages" and "Title".
 func PDFInfo(t testing.TB, pdf []byte) map[string]string {
 	t.Helper()
 	info := map[string]string{}
@@ -28,7 +28,7 @@ func PDFInfo(t testing.TB, pdf []byte) map[string]string {
 	return info
 }
 
-// PDFPages counts a PDF's pages.
+// PDFPages returns the number of pages of a PDF.
 func PDFPages(t testing.TB, pdf []byte) int {
 	t.Helper()
 
@@ -56,10 +56,10 @@ func poppler(t testing.TB, pdf []byte, args ...string) string {
 	return string(out)
 }
 
-// PDFImages counts the images in a PDF, by poppler's pdfimages.
+// PDFImages returns the number of images in a PDF.
 func PDFImages(t testing.TB, pdf []byte) int {
 	t.Helper()
-	const heading = 2 // lines above the table
+	const heading = 2 // lines above the list
 
 	return strings.Count(poppler(t, pdf, "pdfimages", "-list", "-"), "\n") - heading
 }

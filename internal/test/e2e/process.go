@@ -1,10 +1,11 @@
-// Package e2e runs the real program for end-to-end tests and benchmarks. It has the built binary, a real Redis, a
-// real browser and both stores, in private directories and on free loopback ports.
+// Package e2e runs the real program for end-to-end tests and benchmarks. The program uses a real Redis, a real browser
+// and a real store, in private directories and on free loopback ports.
 package e2e
 
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -29,21 +30,13 @@ var build = sync.OnceValues(func() (string, error) {
 
 	out, err := exec.Command("go", "build", "-o", binary, "presswork/cmd/presswork").CombinedOutput()
 	if err != nil {
-		return "", &buildError{string(out), err}
+		return "", fmt.Errorf("%w\n%s", err, out)
 	}
 
 	return binary, nil
 })
 
-// buildError is the error of `go build` with its output.
-type buildError struct {
-	output string
-	err    error
-}
-
-func (e *buildError) Error() string { return e.err.Error() + "\n" + e.output }
-
-// Binary returns the path of the built program. Under -short the test is skipped.
+// Binary returns the path of the built program. It skips the test under -short.
 func Binary(t testing.TB) string {
 	t.Helper()
 
@@ -72,8 +65,8 @@ type Process struct {
 	ended  chan struct{} // closed when the process has ended
 }
 
-// Run starts the program with a command. Its environment has only env and the variables that every process needs. Run
-// does not wait; see Listening.
+// Run starts the program with a command and its arguments, and stops it at the end of the test. The environment has only
+// env and the variables that every process needs. Run does not wait until the program listens; see Listening.
 func Run(t testing.TB, command string, env map[string]string) *Process {
 	t.Helper()
 	p := &Process{t: t, listen: make(chan string, 1), ended: make(chan struct{})}
@@ -106,7 +99,7 @@ func Run(t testing.TB, command string, env map[string]string) *Process {
 	return p
 }
 
-// follow keeps the log and finds the line with the address the process listens on.
+// follow keeps the log and reports the address on which the process listens.
 func (p *Process) follow(r io.Reader) {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, 1<<20)
@@ -128,7 +121,7 @@ func (p *Process) follow(r io.Reader) {
 	close(p.ended)
 }
 
-// Listening waits for the log line with the address the process listens on.
+// Listening waits until the process listens, sets Address and returns p.
 func (p *Process) Listening() *Process {
 	p.t.Helper()
 
@@ -143,7 +136,7 @@ func (p *Process) Listening() *Process {
 	return p
 }
 
-// Log returns everything the process logged.
+// Log returns everything that the process has logged.
 func (p *Process) Log() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,7 +162,7 @@ func (p *Process) Ended() <-chan struct{} { return p.ended }
 // ExitCode returns the exit status of an ended process.
 func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
 
-// Stop ends the process by SIGTERM, and by SIGKILL when that takes too long.
+// Stop ends the process with SIGTERM. If the process does not end in time, Stop kills it and fails the test.
 func (p *Process) Stop() {
 	p.cmd.Process.Signal(syscall.SIGTERM)
 

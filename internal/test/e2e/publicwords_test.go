@@ -13,11 +13,11 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// The path of a browser that cannot start and its stderr are for the operator only.
-func TestResponsesHideWhyTheBrowserDoesNotStart(t *testing.T) {
+// The browser exits at its start. Its path and its stderr are for the operator only.
+func TestResponsesHideTheReasonOfABrokenBrowser(t *testing.T) {
 	t.Parallel()
 	const browserStderr = "stderr-of-the-broken-browser"
-	broken := filepath.Join(public.Dir(t), "where-the-browser-lies")
+	broken := filepath.Join(public.Dir(t), "broken-browser")
 	public.Program(t, broken, "#!/bin/sh\necho "+browserStderr+" >&2\nexit 1\n")
 	delivered := make(chan string, 8) // with room for webhooks that are sent again
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -66,7 +66,7 @@ func TestResponsesHideWhyTheBrowserDoesNotStart(t *testing.T) {
 
 	for name, answer := range answers {
 		if strings.Contains(answer, browserStderr) || strings.Contains(answer, filepath.Base(broken)) {
-			t.Errorf("%s reveals text that is for the log only: %s", name, answer)
+			t.Errorf("%s: got %s, want it without the path and the stderr of the browser", name, answer)
 		}
 	}
 
@@ -75,7 +75,7 @@ func TestResponsesHideWhyTheBrowserDoesNotStart(t *testing.T) {
 	}
 
 	if !strings.Contains(answers["events"], "did not succeed") {
-		t.Errorf("events %s, want one that the run did not succeed", answers["events"])
+		t.Errorf("events %s, want one with did not succeed", answers["events"])
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,19 +16,21 @@ import (
 
 	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
+	"presswork/internal/test/browsertest"
 	"presswork/themes"
 )
 
-// noPrinter is the printer of documents that are only composed. It panics if a page is printed.
+// noPrinter is the printer for documents that are only composed. It panics if something prints.
 type noPrinter struct{}
 
 func (noPrinter) Print(context.Context, printable.Page) ([]byte, error) {
-	panic("the raw browser prints")
+	panic("compose must not print")
 }
 
 func (noPrinter) PrintRevised(context.Context, printable.Page, func([]byte) ([]string, error)) ([]byte, error) {
-	panic("the raw browser prints")
+	panic("compose must not print")
 }
+
 func (noPrinter) Version() string { return "raw" }
 
 // compose returns the page that the service would print.
@@ -46,62 +47,28 @@ func compose(b *testing.B, content string) printable.Page {
 	return c.Page
 }
 
-// raw is a browser that is driven by bare DevTools commands. It has warm tabs, no scripts, and the print parameters of
-// the service. The benchmarks compare the service with it.
+// raw is a browser that obeys bare DevTools commands, with which the benchmarks compare the service. It has warm tabs, no
+// scripts, and the print parameters of the service.
 type raw struct {
 	client *cdp.Client
 	tabs   []string // session ids
 }
 
-// startRaw starts a browser with a tab for each CPU. A flag in more overrides the same flag in the defaults.
+// startRaw starts a browser with a tab for each CPU core. A flag in more overrides the same flag in the defaults.
 func startRaw(b *testing.B, more ...string) *raw {
 	b.Helper()
-	cmd := exec.Command("/usr/lib/chromium/chromium-headless-shell", slices.Concat([]string{
-		"--no-sandbox", "--remote-debugging-port=0",
-		"--user-data-dir=" + b.TempDir(), "--disable-gpu", "--no-first-run", "--disable-background-networking",
-		"--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9",
-	}, more, []string{"about:blank"})...)
+	url := browsertest.StartDevTools(
+		b,
+		exec.Command("/usr/lib/chromium/chromium-headless-shell", slices.Concat([]string{
+			"--no-sandbox", "--remote-debugging-port=0",
+			"--user-data-dir=" + b.TempDir(), "--disable-gpu", "--no-first-run", "--disable-background-networking",
+			"--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9",
+		}, more, []string{"about:blank"})...),
+	)
 
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-
-	url := make(chan string, 1)
-	go func() {
-		buf := make([]byte, 4096)
-		var all string
-
-		for {
-			n, err := stderr.Read(buf)
-
-			all += string(buf[:n])
-			if _, rest, ok := strings.Cut(all, "DevTools listening on "); ok && strings.Contains(rest, "\n") {
-				select {
-				case url <- strings.TrimSpace(strings.SplitN(rest, "\n", 2)[0]):
-				default:
-				}
-			}
-
-			if err != nil {
-				return
-			}
-		}
-	}()
 	var ws cdp.WebSocket
-
-	select {
-	case u := <-url:
-		if err := ws.Connect(b.Context(), u, nil); err != nil {
-			b.Fatal(err)
-		}
-	case <-time.After(20 * time.Second):
-		b.Fatal("the raw browser did not start")
+	if err := ws.Connect(b.Context(), url, nil); err != nil {
+		b.Fatal(err)
 	}
 
 	r := &raw{client: cdp.New().Start(&ws)}
@@ -144,7 +111,7 @@ func (r *raw) open(b *testing.B) string {
 	return id
 }
 
-// block prints every page once over all tabs and returns pages per second.
+// block prints each page once, in all tabs at the same time, and returns the number of pages per second.
 func (r *raw) block(b *testing.B, pages []printable.Page) float64 {
 	b.Helper()
 
@@ -178,7 +145,7 @@ func (r *raw) block(b *testing.B, pages []printable.Page) float64 {
 
 				data, _ := res["data"].(string)
 				if pdf, err := base64.StdEncoding.DecodeString(data); err != nil || len(pdf) < 1000 {
-					b.Errorf("the raw browser printed %d bytes (%v)", len(pdf), err)
+					b.Errorf("the raw browser printed %d bytes (%v), want at least 1000", len(pdf), err)
 				}
 			}
 		})

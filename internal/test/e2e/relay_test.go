@@ -43,11 +43,11 @@ func TestImagesAndModerationsArePassedOn(t *testing.T) {
 		{"moderation", "/openai" + moderations, `{"model":"relay","input":["a","b"]}`, 200, `"flagged":true`},
 		{"moderation without a model", moderations, `{"input":"a"}`, 200, `"got":{"input":"a","model":"relay"}`},
 		{"no prompt", images, `{"model":"relay"}`, 400, `"param":"prompt"`},
-		{"stream", images, `{"model":"relay","prompt":"a","stream":true}`, 400, `"param":"stream"`},
-		{"too many", images, `{"model":"relay","prompt":"a","n":11}`, 400, `"param":"n"`},
+		{"stream of images", images, `{"model":"relay","prompt":"a","stream":true}`, 400, `"param":"stream"`},
+		{"too many images", images, `{"model":"relay","prompt":"a","n":11}`, 400, `"param":"n"`},
 		{"no input", moderations, `{"model":"relay"}`, 400, `"param":"input"`},
 		{
-			"an address that the guard has not seen", moderations,
+			"an address instead of a data URI", moderations,
 			`{"model":"relay","input":[{"type":"image_url","image_url":{"url":"http://169.254.169.254/a.png"}}]}`, 400,
 			`must be a data URI`,
 		},
@@ -66,7 +66,7 @@ func TestImagesAndModerationsArePassedOn(t *testing.T) {
 
 	for _, r := range server.Requests() {
 		if strings.Contains(string(r.Raw), "169.254") {
-			t.Errorf("the upstream received an address that it might load: %s", r.Raw)
+			t.Errorf("the upstream got %s, want no address that it might load", r.Raw)
 		}
 	}
 	wait.Until(t, "the usage has the tokens of the upstream", func() bool {

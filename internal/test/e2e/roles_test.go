@@ -17,13 +17,13 @@ func TestInvalidSettingsEndTheProcess(t *testing.T) {
 	for name, tc := range map[string]struct {
 		command string
 		env     map[string]string
-		says    string
+		want    string // in the log
 	}{
 		"api without Redis":      {"api", nil, "REDIS_URL"},
 		"worker without Redis":   {"worker", nil, "REDIS_URL"},
 		"api without a store":    {"api", map[string]string{"REDIS_URL": "redis://127.0.0.1:1"}, "S3_ENDPOINT"},
 		"worker without a store": {"worker", map[string]string{"REDIS_URL": "redis://127.0.0.1:1"}, "S3_ENDPOINT"},
-		"open to the world":      {"serve", map[string]string{"API_HOST": "0.0.0.0"}, "API_KEY"},
+		"public without a key":   {"serve", map[string]string{"API_HOST": "0.0.0.0"}, "API_KEY"},
 		"a wrong setting":        {"serve", map[string]string{"API_PORT": "eighty"}, `API_PORT="eighty"`},
 		"a wrong Redis address":  {"serve", map[string]string{"REDIS_URL": "http://x"}, "REDIS_URL"},
 		"a short secret":         {"serve", map[string]string{"TOKEN_SECRET": "x"}, "TOKEN_SECRET"},
@@ -38,11 +38,11 @@ func TestInvalidSettingsEndTheProcess(t *testing.T) {
 			wait.Receive(t, "the end of the process", p.Ended())
 
 			if strings.Contains(p.Log(), "worker started") {
-				t.Error("the worker started before it found the invalid setting")
+				t.Errorf("log %s, want the invalid setting before the start of the worker", p.Log())
 			}
 
-			if p.ExitCode() == 0 || !strings.Contains(p.Log(), tc.says) {
-				t.Errorf("exit status %d, log %q; want a failure that names %q", p.ExitCode(), p.Log(), tc.says)
+			if p.ExitCode() == 0 || !strings.Contains(p.Log(), tc.want) {
+				t.Errorf("exit status %d, log %q; want a failure that names %q", p.ExitCode(), p.Log(), tc.want)
 			}
 		})
 	}
@@ -78,7 +78,7 @@ func TestOperationsEndpoints(t *testing.T) {
 			t.Errorf("readyz: status %d, %s; want 200 and %s", status, body, want)
 		}
 	}
-	// A run is counted a little after the end of its job.
+	// The worker counts a run a little after the end of its job.
 	wait.Until(t, "one run is counted", func() bool { return c.Metric("presswork_runs_total") == 1 })
 
 	status, _, body = c.Do("GET", "/monitor/api/queues", "", nil)

@@ -46,7 +46,9 @@ func TestNoSecretIsLogged(t *testing.T) {
 	_, token, _ := strings.Cut(accepted.EventsURL, "token=")
 
 	secrets["a token of a job"] = token
-	for _, path := range []string{accepted.EventsURL, job.Artifact.URL, "/api/conversion/" + accepted.JobID + "/events?token=" + token + "x"} {
+
+	invalid := "/api/conversion/" + accepted.JobID + "/events?token=" + token + "x"
+	for _, path := range []string{accepted.EventsURL, job.Artifact.URL, invalid} {
 		c.Do("GET", path, "", nil, "X-API-Key", "")
 	}
 	c.Do("GET", "/metrics", "", nil, "X-API-Key", secrets["a wrong key"])
@@ -54,12 +56,12 @@ func TestNoSecretIsLogged(t *testing.T) {
 
 	log := node.Log()
 	if !strings.Contains(log, `"msg":"job finished"`) || !strings.Contains(log, `"level":"DEBUG"`) {
-		t.Fatalf("the log lacks the expected lines: %.2000s", log)
+		t.Fatalf("log %.2000s, want a finished job and lines of the level debug", log)
 	}
 
 	for what, secret := range secrets {
 		if strings.Contains(log, secret) {
-			t.Errorf("the log contains %s", what)
+			t.Errorf("the log has %s, want it without secrets", what)
 		}
 	}
 }

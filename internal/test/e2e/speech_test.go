@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,7 +45,7 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 
 	if status, _, body, err := c.Try("POST", "/v1/audio/speech", "application/json",
 		speechRequest("voice-cut", "")); err == nil {
-		t.Errorf("an answer that is cut off is read without an error: status %d, %s", status, body)
+		t.Errorf("an answer that is cut off: status %d, %s and no error; want an error", status, body)
 	}
 
 	for body, want := range map[string]string{
@@ -64,26 +63,20 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 		t.Run(body, func(t *testing.T) {
 			status, header, answer := c.Do("POST", "/v1/audio/speech", "application/json", []byte(body))
 			if status < 400 || !strings.Contains(string(answer), want) || header.Get("x-should-retry") == "" {
-				t.Errorf("%s: %d %s, want %s", body, status, answer, want)
+				t.Errorf("status %d, headers %v, %s; want an error with %s and x-should-retry", status, header,
+					answer, want)
 			}
 		})
 	}
 	// A client that disconnects frees the engine.
 	ctx, disconnect := context.WithCancel(t.Context())
 
-	req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/audio/speech",
-		bytes.NewReader(speechRequest("voice-hang", "")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-
-	res, err := http.DefaultClient.Do(req)
+	res, err := c.PostJSON(ctx, "/v1/audio/speech", speechRequest("voice-hang", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	firstBytes := make([]byte, 13)
+	firstBytes := make([]byte, len("one two three"))
 	if _, err := io.ReadFull(res.Body, firstBytes); err != nil || string(firstBytes) != "one two three" {
 		t.Errorf("read %q, %v; want one two three", firstBytes, err)
 	}
@@ -101,14 +94,10 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 func TestTranscribeCommand(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
-	_, c := e2e.Serve(
-		t,
-		map[string]string{
-			"INFERENCE_CONFIG": audioModels(t, base, "ears", "ears-untimed", "ears-hang"),
-			"WORKER_QUEUES":    "audio",
-			"API_KEY":          "hush",
-		},
-	)
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": audioModels(t, base, "ears", "ears-untimed", "ears-hang"), "WORKER_QUEUES": "audio",
+		"API_KEY": "hush",
+	})
 
 	file := filepath.Join(t.TempDir(), "Meeting.wav")
 	if err := os.WriteFile(file, sampleWAV(9), 0o600); err != nil {
@@ -116,9 +105,7 @@ func TestTranscribeCommand(t *testing.T) {
 	}
 
 	run := func(args ...string) (stdout, stderr string, err error) {
-		cmd := exec.CommandContext(
-			t.Context(),
-			e2e.Binary(t),
+		cmd := exec.CommandContext(t.Context(), e2e.Binary(t),
 			append([]string{"transcribe", "--server", c.Base + "/v1", file}, args...)...)
 		cmd.Env = append(os.Environ(), "PRESSWORK_API_KEY=hush")
 		var out, messages bytes.Buffer
@@ -162,7 +149,7 @@ func TestTranscribeCommand(t *testing.T) {
 			}
 		})
 	}
-	// An interruption cancels the job.
+	// SIGINT cancels the job.
 	before := len(server.Recordings())
 
 	cmd := exec.CommandContext(t.Context(), e2e.Binary(t), "transcribe", "--server", c.Base, "--key", "hush",

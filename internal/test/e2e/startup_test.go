@@ -13,7 +13,6 @@ import (
 func TestFleetForCompletionsNeedsNoStoreAndWaitsForRedis(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
-	e2e.Binary(t)
 	redis := redistest.StartDurable(t)
 	redis.Kill()
 	env := map[string]string{

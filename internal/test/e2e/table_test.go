@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,13 +17,13 @@ import (
 	"time"
 )
 
-// results has the rows of the table that `make bench` writes to docs/lab/benchmarks.md.
+// results holds the rows of the table that `make bench` writes to docs/lab/benchmarks.md.
 var results struct {
 	sync.Mutex
 	rows []string
 }
 
-// report logs a measurement and puts it into the table. It replaces an earlier row with the same text.
+// report logs a measurement and adds it to the table. It replaces an earlier row with the same text in what.
 func report(b *testing.B, what, measured, target string) {
 	b.Helper()
 	b.Logf("%s: %s (target %s)", what, measured, target)
@@ -59,7 +61,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// page returns the page with the new table. The text below the table stays.
+// page returns the page of benchmarks with the new table. It keeps the text below the table of the old page.
 func page(old string) string {
 	const columns = "|---|---|---|\n"
 	_, below, _ := strings.Cut(old, columns)
@@ -77,6 +79,7 @@ program over bare DevTools protocol, without its sandbox. Redis syncs every writ
 %s`, time.Now().UTC().Format("2006-01-02"), runtime.NumCPU(), memory(), runtime.Version(), browserVersion(), columns, strings.Join(results.rows, "\n"), below)
 }
 
+// memory returns the memory of the machine in GiB.
 func memory() string {
 	b, err := os.ReadFile("/proc/meminfo")
 	var kib int
@@ -92,6 +95,7 @@ func memory() string {
 	return fmt.Sprintf("%d GiB", (kib+(1<<19))>>20)
 }
 
+// browserVersion returns the name and the version of the browser, or its name if the version is not known.
 func browserVersion() string {
 	out, err := exec.Command("chromium-headless-shell", "--version").Output()
 	if err != nil {
@@ -101,18 +105,39 @@ func browserVersion() string {
 	return strings.TrimSpace(string(out))
 }
 
+// compareSpeeds returns the ratio of two speeds, and the speeds. It measures them in alternating blocks and takes the
+// medians. The first block of each is not counted, because it warms the caches.
+func compareSpeeds(blocks int, theirs, ours func() float64) string {
+	ours()
+	theirs()
+	var ratios, mine, floors []float64
+
+	for range blocks {
+		floor, speed := theirs(), ours()
+		mine, floors, ratios = append(mine, speed), append(floors, floor), append(ratios, speed/floor)
+	}
+
+	return fmt.Sprintf("%.2f × (%.1f/s against %.1f/s)", median(ratios), median(mine), median(floors))
+}
+
+// percentiles describes the median and the 99th percentile of durations, rounded to a unit.
+func percentiles(d []time.Duration, unit time.Duration) string {
+	return fmt.Sprintf("p50 %s, p99 %s", quantile(d, 0.5).Round(unit), quantile(d, 0.99).Round(unit))
+}
+
 // quantile returns the q-quantile of durations, which it sorts.
 func quantile(d []time.Duration, q float64) time.Duration {
 	slices.Sort(d)
 	return d[min(int(q*float64(len(d))), len(d)-1)]
 }
 
+// median returns the median of numbers, which it sorts.
 func median(x []float64) float64 {
 	slices.Sort(x)
 	return x[len(x)/2]
 }
 
-// treeMemory returns the proportional memory (PSS) of a process and all below it, in MiB.
+// treeMemory returns the proportional memory (PSS) of a process and its descendants, in MiB.
 func treeMemory(b *testing.B, pid int) float64 {
 	b.Helper()
 
@@ -124,12 +149,12 @@ func treeMemory(b *testing.B, pid int) float64 {
 	return total
 }
 
-// treeCPU returns the CPU time that a process and those below it have used so far.
+// treeCPU returns the CPU time that a process and its descendants have used so far.
 func treeCPU(b *testing.B, pid int) (total time.Duration) {
 	b.Helper()
 
 	for _, id := range tree(b, pid) {
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id)) // it may have ended meanwhile
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id)) // the process may have ended
 		_, fields, _ := strings.Cut(string(stat), ") ")
 		var state string
 
@@ -138,7 +163,7 @@ func treeCPU(b *testing.B, pid int) (total time.Duration) {
 		_, err := fmt.Sscan(fields, &state, &skipped, &skipped, &skipped, &skipped, &skipped, &skipped,
 			&skipped, &skipped, &skipped, &skipped, &user, &system)
 		if err == nil {
-			total += time.Duration(user+system) * time.Second / 100
+			total += time.Duration(user+system) * time.Second / 100 // the kernel counts hundredths of a second
 		}
 	}
 
@@ -157,19 +182,25 @@ func ownCPU(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// tree returns pid and the processes below it.
-func tree(b *testing.B, pid int) (all []int) {
-	b.Helper()
+// tree returns pid and the ids of its descendants.
+func tree(t testing.TB, pid int) (all []int) {
+	t.Helper()
 
-	out, err := exec.Command("ps", "-e", "-o", "pid=,ppid=").Output()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	children := map[int][]int{}
 
-	for line := range strings.Lines(string(out)) {
-		var id, parent int
-		if n, _ := fmt.Sscan(line, &id, &parent); n == 2 {
+	for _, name := range stats {
+		b, _ := os.ReadFile(name) // the process may have ended
+
+		var state string
+		var parent int
+		_, fields, _ := strings.Cut(string(b), ") ")
+
+		if n, _ := fmt.Sscan(fields, &state, &parent); n == 2 {
+			id, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
 			children[parent] = append(children[parent], id)
 		}
 	}

@@ -1,16 +1,12 @@
 package e2e_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,7 +19,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// pythonRequest returns the body of a chat completion whose model runs these cells of Python, one in each round.
+// pythonRequest returns the body of a chat completion. Its model runs the cells of Python, one in each round.
 func pythonRequest(stream bool, cells ...string) []byte {
 	var rounds []string
 
@@ -53,10 +49,9 @@ type executedTool struct {
 func TestModelRunsPython(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
-	_, c := e2e.Serve(
-		t,
-		map[string]string{"INFERENCE_CONFIG": chatModels(t, base, "tools-plan"), "WORKER_QUEUES": "infer,tools"},
-	)
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": chatModels(t, base, "tools-plan"), "WORKER_QUEUES": "infer,tools",
+	})
 	awaitTools(t, c)
 	status, _, answer := c.Do("POST", "/v1/chat/completions", "application/json",
 		pythonRequest(false, "x = 20 + 1\nprint('hi')", "x * 2", "1/0"))
@@ -86,13 +81,11 @@ func TestModelSearchesAndOpensPages(t *testing.T) {
 	_, base := inferencetest.Start(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(
-			w,
-			"<title>Storks</title><article><h1>Storks</h1><p>A stork's nest weighs 400 kilograms.</p></article>",
-		)
+		fmt.Fprint(w,
+			"<title>Storks</title><article><h1>Storks</h1><p>A stork's nest weighs 400 kilograms.</p></article>")
 	}))
 	t.Cleanup(site.Close)
-	// The search engine is not on the site that the model opens.
+	// The search engine has another origin than the page.
 	search := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"results":[{"title":"Storks","url":"%s/storks","content":"Of their nests"}]}`, site.URL)
@@ -105,12 +98,10 @@ func TestModelSearchesAndOpensPages(t *testing.T) {
 	body, _ := json.Marshal(map[string]any{
 		"model": "tools-plan",
 		"tools": []any{map[string]any{"type": "browser_search"}},
-		"messages": []any{
-			map[string]any{
-				"role":    "user",
-				"content": inferencetest.Plan(`browser_search {"query":"storks"}`, `browser_open {"id":0}`),
-			},
-		},
+		"messages": []any{map[string]any{
+			"role":    "user",
+			"content": inferencetest.Plan(`browser_search {"query":"storks"}`, `browser_open {"id":0}`),
+		}},
 	})
 	var answer []byte
 	wait.Until(t, "browser_search is offered", func() (ok bool) {
@@ -140,51 +131,20 @@ func awaitTools(t *testing.T, c *e2e.Client) {
 func startToolFleet(t *testing.T) (c *e2e.Client, completions, tools *e2e.Process, addTools func() *e2e.Process) {
 	t.Helper()
 	_, base := inferencetest.Start(t)
-	e2e.Binary(t)
-	env := map[string]string{"INFERENCE_CONFIG": chatModels(t, base, "tools-plan"), "WORKER_QUEUES": "infer"}
-	fleet := e2e.NewFleet(t, redistest.Start(t), map[string]string{"TOOL_TIMEOUT": "5m"})
-	_, c = fleet.API(env)
-	env = map[string]string{"INFERENCE_CONFIG": env["INFERENCE_CONFIG"], "WORKER_QUEUES": "tools"}
-	addTools = func() *e2e.Process { return fleet.Worker(env) }
+	fleet := e2e.NewFleet(t, redistest.Start(t), map[string]string{
+		"INFERENCE_CONFIG": chatModels(t, base, "tools-plan"), "TOOL_TIMEOUT": "5m",
+	})
+	infer := map[string]string{"WORKER_QUEUES": "infer"}
+	_, c = fleet.API(infer)
+	addTools = func() *e2e.Process { return fleet.Worker(map[string]string{"WORKER_QUEUES": "tools"}) }
 	tools = addTools()
-	completions = fleet.Worker(map[string]string{"INFERENCE_CONFIG": env["INFERENCE_CONFIG"], "WORKER_QUEUES": "infer"})
+	completions = fleet.Worker(infer)
 	awaitTools(t, c)
 
 	return c, completions, tools, addTools
 }
 
-// descendants returns the processes below pid.
-func descendants(t *testing.T, pid int) (pids []int) {
-	t.Helper()
-	parents := map[int]int{}
-
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	for _, name := range stats {
-		b, err := os.ReadFile(name)
-
-		_, after, ok := strings.Cut(string(b), ") ")
-		if err != nil || !ok {
-			continue // the process has ended
-		}
-		child, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-		parents[child], _ = strconv.Atoi(strings.Fields(after)[1])
-	}
-
-	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
-		for child, parent := range parents {
-			if parent == queue[0] {
-				pids, queue = append(pids, child), append(queue, child)
-			}
-		}
-	}
-
-	return pids
-}
-
+// allEnded reports whether none of the processes exists.
 func allEnded(pids []int) bool {
 	return !slices.ContainsFunc(pids, func(pid int) bool { return syscall.Kill(pid, 0) == nil })
 }
@@ -197,10 +157,7 @@ func TestKilledToolsWorkerLeavesNoProcesses(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	readStream(
-		t,
-		c,
-		ctx,
+	readStream(t, c, ctx,
 		pythonRequest(true, "x = 1", "import time; time.sleep(1000)", "print('again')"),
 		func(data string) bool {
 			var chunk struct {
@@ -217,9 +174,9 @@ func TestKilledToolsWorkerLeavesNoProcesses(t *testing.T) {
 			for _, e := range chunk.Choices[0].Delta.ExecutedTools {
 				outputs = append(outputs, e.Output)
 				once.Do(func() {
-					children := descendants(t, tools.PID())
+					children := tree(t, tools.PID())[1:]
 					if len(children) < 2 {
-						t.Errorf("the worker has %d processes below it, want at least 2", len(children))
+						t.Errorf("the worker has %d child processes, want at least 2", len(children))
 					}
 					addTools()
 					tools.Signal(syscall.SIGKILL)
@@ -232,10 +189,8 @@ func TestKilledToolsWorkerLeavesNoProcesses(t *testing.T) {
 	)
 
 	if len(outputs) != 3 || !strings.Contains(outputs[1], "stopped unexpectedly") || outputs[2] != "again" {
-		t.Errorf(
-			"outputs %q, want a second that says that the tool stopped, and a third from the other worker",
-			outputs,
-		)
+		t.Errorf("outputs %q, want three: of the killed worker, that the tool stopped, and again of the other worker",
+			outputs)
 	}
 }
 
@@ -244,15 +199,11 @@ func TestSessionsOfAKilledCompletionWorkerEnd(t *testing.T) {
 	c, completions, tools, _ := startToolFleet(t)
 	ops := e2e.NewClient(t, tools.Address, "")
 
-	req, err := http.NewRequestWithContext(t.Context(), "POST", c.Base+"/v1/chat/completions",
-		bytes.NewReader(pythonRequest(false, "import time; time.sleep(1000)")))
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	req.Header.Set("Content-Type", "application/json")
 	go func() {
-		if res, err := c.HTTP.Do(req); err == nil { // no worker is left to answer it
+		// No worker remains to answer the request.
+		res, err := c.PostJSON(t.Context(), "/v1/chat/completions",
+			pythonRequest(false, "import time; time.sleep(1000)"))
+		if err == nil {
 			res.Body.Close()
 		}
 	}()

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,8 +17,9 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// serveMCPTools serves an MCP server with the tools echo, and wait, which reports to ended that its call is over. It
-// records the values of the header Authorization.
+// serveMCPTools runs an MCP server until the test ends and returns its address. It has the tools echo and wait. wait
+// sends to begun, waits until the client cancels the call, and sends to ended. keys gets the header Authorization of
+// requests.
 func serveMCPTools(t *testing.T, begun, ended chan<- string, keys chan<- string) string {
 	t.Helper()
 	s := sdk.NewServer(&sdk.Implementation{Name: "tools"}, nil)
@@ -55,7 +54,7 @@ func serveMCPTools(t *testing.T, begun, ended chan<- string, keys chan<- string)
 	return web.URL
 }
 
-// serverBody returns the body of a chat completion that follows a plan with an MCP server.
+// serverBody returns the body of a chat completion with an MCP server. Its model follows a plan of rounds.
 func serverBody(server map[string]any, stream bool, rounds ...string) []byte {
 	server["type"] = "mcp"
 	b, _ := json.Marshal(map[string]any{
@@ -73,25 +72,20 @@ func TestModelCallsToolsOfServers(t *testing.T) {
 	address := serveMCPTools(t, begun, ended, keys)
 	_, base := inferencetest.Start(t)
 
-	models, err := os.ReadFile(chatModels(t, base, "tools-plan"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "models.yaml")
-	file := fmt.Sprintf("%s\nmcp_servers:\n  local: {url: %q, headers: {Authorization: %q}, private: true}\n"+
-		"  guarded: {url: %q, headers: {Authorization: %q}}\n", models, address, named, address, named)
-
-	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	models := writeFile(t, "models.yaml", fmt.Sprintf(`models:
+  - {id: tools-plan, capabilities: [chat, tools], upstreams: [{base_url: %[1]q}]}
+mcp_servers:
+  local: {url: %[2]q, headers: {Authorization: %[3]q}, private: true}
+  guarded: {url: %[2]q, headers: {Authorization: %[3]q}}
+`, base, address, named))
 	node, c := e2e.Serve(t, map[string]string{
-		"INFERENCE_CONFIG": path, "WORKER_QUEUES": "infer", "LOG_LEVEL": "debug",
+		"INFERENCE_CONFIG": models, "WORKER_QUEUES": "infer", "LOG_LEVEL": "debug",
 	})
 	chat := func(server map[string]any, rounds ...string) (int, string) {
 		status, _, answer := c.Do("POST", "/v1/chat/completions", "application/json",
 			serverBody(server, false, rounds...))
 		if s := string(answer); strings.Contains(s, secret) || strings.Contains(s, named) {
-			t.Errorf("the answer reveals a secret: %s", s)
+			t.Errorf("got %s, want an answer without secrets", s)
 		}
 
 		return status, string(answer)
@@ -99,36 +93,30 @@ func TestModelCallsToolsOfServers(t *testing.T) {
 
 	status, answer := chat(map[string]any{"server_label": "local"}, `local__echo {"Text":"hi"}`)
 	if status != 200 || !strings.Contains(answer, "The tool says: echo hi") {
-		t.Errorf("with a name: status %d, %s", status, answer)
+		t.Errorf("named server: status %d, %s; want 200 and echo hi", status, answer)
 	}
 
 	if key := wait.Receive(t, "a request for the server", keys); key != named {
-		t.Errorf("the server got the key %q", key)
+		t.Errorf("the server got the key %q, want %q", key, named)
 	}
 
 	_, _, metrics := c.Do("GET", "/metrics", "", nil)
 	if !bytes.Contains(metrics, []byte(`presswork_mcp_call_seconds_count{outcome="ok"} 1`)) {
-		t.Error("the metrics lack the call of the server")
+		t.Errorf("metrics %s, want one call of an MCP server", metrics)
 	}
 	byAddress := map[string]any{"server_label": "mine", "server_url": address, "authorization": secret}
 
 	if status, answer = chat(byAddress, "say Hi."); status != 403 || !strings.Contains(answer, "address_not_allowed") {
-		t.Errorf("with a private address: status %d, %s", status, answer)
+		t.Errorf("private address: status %d, %s; want 403 address_not_allowed", status, answer)
 	}
 
 	if status, answer = chat(map[string]any{"server_label": "guarded"}, "say Hi."); status != 403 {
-		t.Errorf("with the name of a private address that is not permitted: status %d, %s", status, answer)
+		t.Errorf("named server with a private address that is not allowed: status %d, %s; want 403", status, answer)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Base+"/v1/chat/completions",
-		bytes.NewReader(serverBody(map[string]any{"server_label": "local"}, true, "say Wait. | local__wait {}")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/json")
-
-	response, err := http.DefaultClient.Do(request)
+	response, err := c.PostJSON(ctx, "/v1/chat/completions",
+		serverBody(map[string]any{"server_label": "local"}, true, "say Wait. | local__wait {}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +128,7 @@ func TestModelCallsToolsOfServers(t *testing.T) {
 
 	for _, value := range []string{secret, named} {
 		if strings.Contains(node.Log(), value) {
-			t.Errorf("the log has %q", value)
+			t.Errorf("the log has the secret %q, want none", value)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"presswork/internal/test/public"
 )
 
-// TestAcceptedJobsCompleteOnceUnderFaults injects faults into a fleet for 25 seconds. `make torture` runs it for TORTURE,
-// also with a replicated Redis, a full disk, wrong clocks and an older version.
+// TestAcceptedJobsCompleteOnceUnderFaults injects faults into a fleet for 25 seconds. `make torture` sets TORTURE to a
+// longer time. It also sets a replicated Redis, a full disk, wrong clocks and an older version.
 func TestAcceptedJobsCompleteOnceUnderFaults(t *testing.T) {
 	t.Parallel()
 

@@ -51,9 +51,11 @@ func TestTraceReachesFromTheCallerToTheWorker(t *testing.T) {
 	t.Cleanup(server.Close)
 	node, c := e2e.Serve(t, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": server.URL})
 	c.Completed(c.Submit(e2e.Submission{Content: "# traced"}, "traceparent", "00-"+traceID+"-"+callerSpan+"-01").JobID)
-	// Exemplars with the trace are only in the OpenMetrics format. A run is counted after the end of its job, so the
-	// test waits for it.
-	for _, name := range []string{"presswork_http_request_seconds", "presswork_run_seconds", "presswork_job_wait_seconds", "presswork_stage_seconds"} {
+	// Only the OpenMetrics format has exemplars with the trace. The worker counts a run after the end of its job, so the
+	// test waits for the metrics.
+	for _, name := range []string{
+		"presswork_http_request_seconds", "presswork_run_seconds", "presswork_job_wait_seconds", "presswork_stage_seconds",
+	} {
 		exemplar := regexp.MustCompile(`(?m)^` + name + `_bucket\{.* # \{trace_id="` + traceID + `"\}`)
 		wait.Until(t, name+" has an exemplar of the trace", func() bool {
 			_, header, metrics := c.Do("GET", "/metrics", "", nil, "Accept",
@@ -66,13 +68,14 @@ func TestTraceReachesFromTheCallerToTheWorker(t *testing.T) {
 
 	mu.Lock()
 	defer mu.Unlock()
+	// path returns the names of a span and its parents, the outermost first.
 	path := func(id string) (out string) {
 		for ; names[id] != ""; id = parents[id] {
 			out = "/" + names[id] + out
 		}
 
 		if id != callerSpan {
-			t.Errorf("%q begins at span %q, want the caller's", out, id)
+			t.Errorf("the parent of %q is the span %q, want %q of the caller", out, id, callerSpan)
 		}
 
 		return out

@@ -82,7 +82,7 @@ func (f *fleetScript) follow(r io.Reader) {
 	}
 }
 
-// starts returns the ids of all processes that the script has started under a name.
+// starts returns the process ids of all starts of name, in their order.
 func (f *fleetScript) starts(name string) (pids []int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -98,7 +98,7 @@ func (f *fleetScript) starts(name string) (pids []int) {
 	return pids
 }
 
-// hasLogged reports whether a process has written a line with the text in it.
+// hasLogged reports whether a process has logged a line with the text in it.
 func (f *fleetScript) hasLogged(name, text string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,8 +157,8 @@ func TestDemoPrintsEveryDocument(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 
-	verdict := regexp.MustCompile(`(\d+) workers killed, 0 submissions refused; of (\d+) accepted documents (\d+) are printed, 0 are not`).
-		FindSubmatch(out)
+	verdict := regexp.MustCompile(`(\d+) workers killed, 0 submissions refused; ` +
+		`of (\d+) accepted documents (\d+) are printed, 0 are not`).FindSubmatch(out)
 	if verdict == nil || string(verdict[1]) == "0" || string(verdict[2]) == "0" ||
 		string(verdict[2]) != string(verdict[3]) {
 		t.Errorf("got %s, want killed workers and as many printed documents as accepted ones", out)

@@ -16,7 +16,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// vectorModels writes a models.yaml for embeddings and rankings in batches of three, and returns its path.
+// vectorModels writes a models.yaml for embeddings in batches of three and for rankings, and returns its path.
 func vectorModels(t testing.TB, base string, names ...string) string {
 	t.Helper()
 	var b strings.Builder
@@ -110,10 +110,8 @@ func TestEmbeddingsGoThroughTheQueue(t *testing.T) {
 		}
 	}
 
-	status, _, body := post(
-		"/openai/v1/rerank",
-		`{"model":"ranker","query":"red fox","documents":["a whale","red","a red car","the fox"],"top_n":2,"return_documents":true}`,
-	)
+	status, _, body := post("/openai/v1/rerank", `{"model":"ranker","query":"red fox",`+
+		`"documents":["a whale","red","a red car","the fox"],"top_n":2,"return_documents":true}`)
 	want := `"model":"ranker","results":[{"index":1,"relevance_score":1,"document":{"text":"red"}},` +
 		`{"index":3,"relevance_score":0.5,"document":{"text":"the fox"}}],"meta":{"api_version":{"version":"2"},` +
 		`"tokens":{"input_tokens":40}},"usage":{"prompt_tokens":40,"total_tokens":40}}`
@@ -166,12 +164,8 @@ func TestEmbeddingsGoThroughTheQueue(t *testing.T) {
 	go func() {
 		defer close(done)
 
-		req, _ := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/embeddings",
-			strings.NewReader(`{"model":"vector-hang","input":"a"}`))
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Authorization", "Bearer app-key")
-
-		if res, err := http.DefaultClient.Do(req); err == nil {
+		res, err := c.PostJSON(ctx, "/v1/embeddings", []byte(`{"model":"vector-hang","input":"a"}`))
+		if err == nil {
 			res.Body.Close()
 		}
 	}()
@@ -191,7 +185,7 @@ func TestEmbeddingsGoThroughTheQueue(t *testing.T) {
 }
 
 // The answer has 22 MB.
-func TestLargeEmbeddingsAnswer(t *testing.T) {
+func TestLargeAnswerOfEmbeddingsIsComplete(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	_, c := e2e.Serve(t, map[string]string{

@@ -27,8 +27,8 @@ type Collector interface {
 	Append(dst []byte) []byte
 }
 
-// Answer runs a request with the scripted model at base that the request names. It returns the answer as a stream, and
-// the whole answer, which is empty if the model fails.
+// Answer sends a request to the scripted model that it names, on the server at base. It returns the answer as a stream
+// and as a whole. If the model fails, the whole answer is empty.
 func Answer(t *testing.T, base string, r *inference.Request, w Writer, c Collector) (stream, whole string) {
 	t.Helper()
 	catalogue := inference.NewCatalogue([]inference.Model{{
@@ -61,7 +61,7 @@ func Answer(t *testing.T, base string, r *inference.Request, w Writer, c Collect
 	return string(w.End(out)), string(c.Append(nil))
 }
 
-// toolbox has one page and one program.
+// toolbox returns the same result for each call of a tool.
 type toolbox struct{}
 
 // Open returns the toolbox itself as a session.
@@ -91,8 +91,8 @@ func (toolbox) Call(_ context.Context, c inference.BuiltinCall) (inference.ToolR
 
 func (toolbox) Close() error { return nil }
 
-// servers are MCP servers with the tools read, which changes nothing, and write, which fails. The label "down" is that
-// of a server that does not answer.
+// servers has MCP servers with two tools: read changes nothing, and write fails. The server with the label "down" does
+// not answer.
 type servers struct{}
 
 func (servers) Open(s *inference.ToolServer) inference.ServerSession { return session{s.Label} }

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Take returns a free port of 127.0.0.1. It is reserved for this test until its end, also while its server is
-// stopped. It is outside of the range of outgoing connections. A socket in Linux' abstract namespace, which ends
-// with its process, reserves it against other tests and processes.
+// Take returns a free port of 127.0.0.1, outside of the range of outgoing connections. It reserves the port until the
+// test ends, also while no server listens. The reservation is a socket in Linux' abstract namespace, which ends with
+// the process. Other tests and processes look for it.
 func Take(t testing.TB) string {
 	t.Helper()
 

@@ -7,9 +7,10 @@ import (
 	"presswork/internal/test/freeport"
 )
 
-func TestAPortBelongsToOneTestUntilItEnds(t *testing.T) {
+func TestPortIsReservedUntilTheTestEnds(t *testing.T) {
 	t.Parallel()
-	claim := func(port string) error {
+	// reserve does what Take does in another test.
+	reserve := func(port string) error {
 		l, err := net.Listen("unix", "@presswork-test-port-"+port)
 		if err == nil {
 			l.Close()
@@ -18,21 +19,21 @@ func TestAPortBelongsToOneTestUntilItEnds(t *testing.T) {
 		return err
 	}
 	var port string
-	t.Run("within", func(t *testing.T) {
+	t.Run("during the test", func(t *testing.T) {
 		port = freeport.Take(t)
 
 		l, err := net.Listen("tcp", "127.0.0.1:"+port)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.Close() // and it is still ours
+		l.Close()
 
-		if claim(port) == nil {
-			t.Error("another test may take it")
+		if reserve(port) == nil {
+			t.Errorf("port %s can be reserved a second time, want an error", port)
 		}
 	})
 
-	if err := claim(port); err != nil {
-		t.Errorf("after its test: %v", err)
+	if err := reserve(port); err != nil {
+		t.Errorf("port %s after the test: %v, want it free", port, err)
 	}
 }

@@ -27,7 +27,7 @@ func Check(t *testing.T, name string, got []byte) {
 
 	want, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatalf("%v (make golden writes it)", err)
+		t.Fatalf("%v (`make golden` writes it)", err)
 	}
 
 	if !bytes.Equal(got, want) {

@@ -53,7 +53,7 @@ func Open(file string) (*Description, error) {
 	return d, d.compiler.AddResource(address, v)
 }
 
-// Check returns an error if the description does not allow a response: its status, its media type or its JSON. target
+// Check returns an error if the description does not allow the status, the media type or the JSON of a response. target
 // is the path with the query, and body is the whole body. A method and path without a description are not an error.
 func (d *Description) Check(method, target string, answer *http.Response, body []byte) error {
 	path, _, _ := strings.Cut(target, "?")
@@ -65,8 +65,8 @@ func (d *Description) Check(method, target string, answer *http.Response, body [
 		return nil
 	}
 	fail := func(format string, args ...any) error {
-		return fmt.Errorf("%s %s, status %d, does not match %s: %s", method, path, answer.StatusCode, at,
-			fmt.Sprintf(format, args...))
+		return fmt.Errorf("%s %s, status %d, differs from the description at %s: %s", method, path, answer.StatusCode,
+			at, fmt.Sprintf(format, args...))
 	}
 
 	response, at, known := d.response(operation, at, answer.StatusCode)

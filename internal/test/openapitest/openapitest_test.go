@@ -31,7 +31,7 @@ components:
     Job: { type: object, required: [id], properties: { id: { type: string } }, additionalProperties: false }
 `
 
-func TestUndocumentedResponsesAreFound(t *testing.T) {
+func TestCheckRejectsResponsesWithoutDescription(t *testing.T) {
 	t.Parallel()
 
 	file := filepath.Join(t.TempDir(), "openapi.yaml")
@@ -64,12 +64,12 @@ func TestUndocumentedResponsesAreFound(t *testing.T) {
 		{"/jobs/1", "application/json", `{}`, 409, "error"},
 		{"/jobs/last", "application/json", `{"id":"1"}`, 200, `"application/json" is not described`},
 	} {
-		t.Run(fmt.Sprint(tc.target, " ", tc.kind, " ", tc.status), func(t *testing.T) {
+		t.Run(fmt.Sprint(tc.target, " ", tc.kind, " ", tc.status, " ", tc.body), func(t *testing.T) {
 			answer := &http.Response{StatusCode: tc.status, Header: http.Header{"Content-Type": {tc.kind}}}
 
 			err := d.Check("GET", tc.target, answer, []byte(tc.body))
 			if (err == nil) != (tc.wantError == "") || err != nil && !strings.Contains(err.Error(), tc.wantError) {
-				t.Errorf("Check of %+v: error %v", tc, err)
+				t.Errorf("Check = %v, want an error with %q (\"\" for none)", err, tc.wantError)
 			}
 		})
 	}

@@ -36,7 +36,8 @@ func InkedRows(ctx context.Context, path string, resolution int) ([][]bool, erro
 	return pages, nil
 }
 
-// inkedRows uses the first pixel, three bytes, as the background colour.
+// inkedRows reports for each row of one page whether it differs from the background. The first pixel, three bytes, has
+// the colour of the background.
 func inkedRows(pixels []byte, size image.Point) []bool {
 	rows, ground := make([]bool, size.Y), pixels[:3]
 	for y := range rows {

@@ -29,7 +29,7 @@ func StartCluster(t testing.TB, keys ...string) *Cluster {
 
 	c := &Cluster{}
 	for range len(keys) + 1 {
-		// A node that receives nothing for this long, perhaps on a busy machine, refuses all commands.
+		// A node that receives nothing for so many milliseconds rejects all commands. A busy machine needs them.
 		c.add(t, "--cluster-node-timeout", "5000")
 	}
 	last := len(keys)
@@ -53,8 +53,8 @@ func StartCluster(t testing.TB, keys ...string) *Cluster {
 	return c
 }
 
-// StartReplicatedCluster runs three primaries and a replica of each with their files below dir. A replica is promoted
-// when its primary was away for five seconds.
+// StartReplicatedCluster runs three primaries and a replica of each with their files
+// below dir. The cluster promotes a replica when its primary has not answered for five seconds.
 func StartReplicatedCluster(t testing.TB, dir string) *Cluster {
 	t.Helper()
 	const primaries = 3
@@ -104,7 +104,7 @@ func (c *Cluster) Servers() []*Server { return c.nodes }
 // Primaries returns the nodes that accept writes now.
 func (c *Cluster) Primaries() (primaries []*Server) {
 	for _, node := range c.nodes {
-		client := node.client()
+		client := node.Client()
 		if strings.Contains(client.Info(context.Background(), "replication").Val(), "role:master") {
 			primaries = append(primaries, node)
 		}
@@ -114,7 +114,7 @@ func (c *Cluster) Primaries() (primaries []*Server) {
 	return primaries
 }
 
-// Kill ends a node at once. The other nodes notice it.
+// Kill ends a node at once, as kill -9 does.
 func (c *Cluster) Kill(node int) { c.nodes[node].Kill() }
 
 // Restart starts a killed node on its data and waits until the cluster is complete.
@@ -129,7 +129,7 @@ func (c *Cluster) Restart(t testing.TB, node int) {
 func (c *Cluster) wait(t testing.TB) {
 	t.Helper()
 	complete := func(node int) bool {
-		client := c.nodes[node].client()
+		client := c.nodes[node].Client()
 		defer client.Close()
 		info := client.ClusterInfo(t.Context()).Val()
 
@@ -149,11 +149,11 @@ func (c *Cluster) wait(t testing.TB) {
 	})
 }
 
-// do sends a command to a node, which must succeed.
+// do runs a command on a node. It fails the test if the command fails.
 func (c *Cluster) do(t testing.TB, node int, args ...any) *redis.Cmd {
 	t.Helper()
 
-	client := c.nodes[node].client()
+	client := c.nodes[node].Client()
 	defer client.Close()
 
 	cmd := client.Do(context.Background(), args...)
@@ -164,7 +164,7 @@ func (c *Cluster) do(t testing.TB, node int, args ...any) *redis.Cmd {
 	return cmd
 }
 
-// slot returns the hash slot of a key.
+// slot returns the slot of a key.
 func (c *Cluster) slot(t testing.TB, key string) int {
 	t.Helper()
 

@@ -18,14 +18,14 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// Start runs a redis-server on a unix socket in a directory of its own and returns its unix:// address. The server ends
-// with the test. Under -short the test is skipped: `make test` runs it.
+// Start runs a redis-server on a unix socket until the test ends, and returns its unix:// address. It skips the test
+// under -short.
 func Start(t testing.TB) string {
 	t.Helper()
 	return run(t, "--appendonly", "no").Address
 }
 
-// StartSmall is Start with a limit of memory, such as "24mb".
+// StartSmall is Start with a limit on the memory, such as "24mb".
 func StartSmall(t testing.TB, memory string) string {
 	t.Helper()
 	return run(t, "--appendonly", "no", "--maxmemory", memory).Address
@@ -39,7 +39,7 @@ func StartDurable(t testing.TB) *Server {
 	return run(t, "--appendonly", "yes", "--appendfsync", "always")
 }
 
-// StartDurableIn is StartDurable with a directory for its file and further arguments.
+// StartDurableIn is StartDurable on a port of 127.0.0.1, with a directory for its file and additional arguments.
 func StartDurableIn(t testing.TB, dir string, args ...string) *Server {
 	t.Helper()
 	port := freeport.Take(t)
@@ -119,7 +119,7 @@ func (s *Server) Restart() {
 		s.t.Fatalf("redis-server: %v (`make setup` installs it)", err)
 	}
 
-	client := s.client()
+	client := s.Client()
 	defer client.Close()
 
 	answers := func() bool { return client.Ping(s.t.Context()).Err() == nil }
@@ -130,14 +130,11 @@ func (s *Server) Restart() {
 	}
 }
 
-// Client returns a client of this server only, whatever its role.
-func (s *Server) Client() *redis.Client { return s.client() }
-
 // fileComplete reports whether the server's file has all of its data. After a synchronisation with a primary, a server
-// rewrites its file. If it is killed before the end, it starts with the old data. A failed rewrite, for example on
-// a full disk, is repeated here: the server would wait for up to an hour.
+// rewrites its file. A server that is killed before the end starts with the old data. fileComplete repeats a rewrite
+// that failed, for example on a full disk: the server itself waits for up to an hour.
 func (s *Server) fileComplete(ctx context.Context) bool {
-	client := s.client()
+	client := s.Client()
 	defer client.Close()
 
 	info := client.Info(ctx, "persistence").Val()
@@ -149,7 +146,7 @@ func (s *Server) fileComplete(ctx context.Context) bool {
 		strings.Contains(info, "aof_last_bgrewrite_status:ok")
 }
 
-// client returns a client on the socket of the server.
-func (s *Server) client() *redis.Client {
+// Client returns a client of this server only, whatever its role.
+func (s *Server) Client() *redis.Client {
 	return redis.NewClient(&redis.Options{Network: "unix", Addr: s.sock})
 }

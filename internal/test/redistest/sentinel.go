@@ -42,7 +42,7 @@ func StartReplicated(t testing.TB, dir string) *Replicated {
 		r.servers[i] = StartDurableIn(t, own)
 	}
 
-	if err := r.servers[1].client().Do(t.Context(), "replicaof", "127.0.0.1", r.servers[0].port).Err(); err != nil {
+	if err := r.servers[1].Client().Do(t.Context(), "replicaof", "127.0.0.1", r.servers[0].port).Err(); err != nil {
 		t.Fatal(err)
 	}
 	port := freeport.Take(t)
@@ -95,14 +95,14 @@ func (r *Replicated) Primary() *Server {
 // Servers returns both servers in arbitrary order.
 func (r *Replicated) Servers() []*Server { return r.servers[:] }
 
-// Failover makes the replica the primary, as a careful operator does. The replica's file is complete, and writes
-// wait until the replica has them. Replication is asynchronous: a promotion that does not wait may lose the last
-// writes.
+// Failover makes the replica the primary, as a careful operator does. It first waits until the replica's file is
+// complete, then pauses writes until the replica has all of them. Replication is asynchronous, so that a promotion
+// without the pause may lose the last writes.
 func (r *Replicated) Failover() {
 	r.t.Helper()
 	before := r.Primary()
 
-	old := before.client()
+	old := before.Client()
 	defer old.Close()
 	r.await("the replica follows, and its file is complete", func(ctx context.Context) bool {
 		return strings.Contains(old.Info(ctx, "replication").Val(), "state=online") && r.servers[0].fileComplete(ctx) &&
@@ -149,7 +149,7 @@ func (r *Replicated) Failover() {
 	}
 }
 
-// await waits until the condition holds, or fails the test.
+// await waits until the condition holds. what names it.
 func (r *Replicated) await(what string, condition func(context.Context) bool) {
 	r.t.Helper()
 	wait.Until(r.t, what, func() bool { return condition(r.t.Context()) })

@@ -17,7 +17,7 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// Rows holds sources and the HTML that they must become, by the names of the tests.
+// Rows holds sources and the HTML to which they must render, by the names of the subtests.
 type Rows map[string]struct{ Source, Want string }
 
 // Always enables an extension in every document.
@@ -36,10 +36,8 @@ func New(extensions ...goldmark.Extender) goldmark.Markdown {
 			parser.WithInlineParsers(parser.DefaultInlineParsers()...),
 			parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...))),
 		goldmark.WithExtensions(append(extensions, extension.Table)...),
-		goldmark.WithRendererOptions(
-			html.WithUnsafe(),
-			renderer.WithNodeRenderers(util.Prioritized(tree.Renderer{}, 100)),
-		),
+		goldmark.WithRendererOptions(html.WithUnsafe(),
+			renderer.WithNodeRenderers(util.Prioritized(tree.Renderer{}, 100))),
 	)
 }
 

@@ -1,6 +1,5 @@
-// Package sitetest is a web site as complex as real ones, for the tests of page export. It has an application
-// rendered in the browser, behind a cookie, with a web font, a canvas and lazy pictures. It also has a sticky
-// header, a print style and missing parts.
+// Package sitetest serves a web site for the tests of page export. Scripts render its pages, which need a cookie. It has
+// a web font, a canvas, lazy pictures, a sticky header, a print style and files that are missing.
 package sitetest
 
 import (
@@ -88,29 +87,20 @@ func picture(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "image/svg+xml")
-	fmt.Fprintf(
-		w,
-		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 200"><rect width="300" height="200" fill="hsl(%d `+
-			`60%% 55%%)"/>`+
-			`<text x="150" y="125" font-family="sans-serif" font-size="72" text-anchor="middle" `+
-			`fill="#fff">No.%d</text></svg>`,
-		n*30,
-		n,
-	)
+	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 200">`+
+		`<rect width="300" height="200" fill="hsl(%d 60%% 55%%)"/>`+
+		`<text x="150" y="125" font-family="sans-serif" font-size="72" text-anchor="middle" fill="#fff">No.%d</text></svg>`,
+		n*30, n)
 }
 
 // report returns the data of the page.
 func report() any {
 	regions := [][]string{{"Region", "Lead", "Revenue"}}
 	for i := range 40 {
-		regions = append(
-			regions,
-			[]string{
-				fmt.Sprintf("Region %d", i+1),
-				[]string{"Amara", "Björn", "Chloé", "Dmitri"}[i%4],
-				fmt.Sprintf("€ %d,%03d", 12+i, i*37%1000),
-			},
-		)
+		regions = append(regions, []string{
+			fmt.Sprintf("Region %d", i+1), []string{"Amara", "Björn", "Chloé", "Dmitri"}[i%4],
+			fmt.Sprintf("€ %d,%03d", 12+i, i*37%1000),
+		})
 	}
 
 	return map[string]any{

@@ -9,7 +9,7 @@ import (
 	"presswork/internal/test/freeport"
 )
 
-// checkHugePicture drops a picture of 200 MB. The text must stay, and the page must not read the picture.
+// checkHugePicture drops a picture of 200 MB, which the page rejects. The text must stay.
 func checkHugePicture(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	pasteText(p, "text/plain", "# Mine\n")
@@ -17,7 +17,8 @@ func checkHugePicture(t *testing.T, h *shared) {
 	p.Eval(`() => {
 		const data = new DataTransfer();
 		data.items.add(new File([new Blob(Array(200).fill(new Uint8Array(1 << 20)))], "huge.png", {type: "image/png"}));
-		document.querySelector(".convert").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+		document.querySelector(".convert").dispatchEvent(
+			new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
 	}`)
 	p.Reads(".action .notice", "huge.png is too large (209.7 MB); the limit is 21.0 MB")
 
@@ -28,7 +29,7 @@ func checkHugePicture(t *testing.T, h *shared) {
 	p.Reads(".cm-content", "# Mine")
 }
 
-// checkLongDocument keeps a document of 5 MB: its text, a version of it, and a change after it.
+// checkLongDocument writes a document of 5 MB, replaces it by a short text, and restores the long version.
 func checkLongDocument(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Allow = []string{"422 (", "413 ("}
@@ -48,8 +49,8 @@ func checkLongDocument(t *testing.T, h *shared) {
 	waitForSave(p)
 }
 
-// TestDropWhileTheServerRestarts drops texts and an archive while the server is away.
-func TestDropWhileTheServerRestarts(t *testing.T) {
+// TestDroppedFilesAreKeptWhileTheServerIsStopped drops a text and an archive on an open page.
+func TestDroppedFilesAreKeptWhileTheServerIsStopped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env := map[string]string{
@@ -63,7 +64,7 @@ func TestDropWhileTheServerRestarts(t *testing.T) {
 	p.Allow = []string{"net::ERR_", "WebSocket"}
 	waitForPreview(p, "quiet craft")
 	archive := zipOf(t, map[string]string{"book/one.md": "# One"})
-	dropBytes(p, "book.zip", archive)
+	drop(p, file{Name: "book.zip", Data: archive})
 	p.Reads("dialog .found", "one")
 
 	server.Stop()
@@ -71,14 +72,13 @@ func TestDropWhileTheServerRestarts(t *testing.T) {
 	p.Reads("dialog .notice", "book.zip was not converted", "The server does not answer. Try again when it is back.")
 	p.Click("Open 1 document")
 	p.Reads(".notice.info", "one is open as a document of its own")
-	drop(p, [3]string{"two.md", "text/markdown", "# Two\n"})
+	drop(p, file{"two.md", "text/markdown", []byte("# Two\n")})
 	p.Reads(".cm-content", "# Two")
 	waitForSave(p)
 
 	e2e.Run(t, "serve", env).Listening()
 	waitForPreview(p, "Two")
-	p.Click("Convert Ctrl")
-	p.See(".job[data-status=completed]")
+	convert(p)
 	p.Click("Documents")
 	p.Until("all documents are kept", `() => document.querySelectorAll("dialog li[data-id]").length === 3`)
 }

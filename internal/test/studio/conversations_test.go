@@ -1,6 +1,7 @@
 package studio_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"regexp"
@@ -14,9 +15,16 @@ import (
 
 // say sends a message to a model and waits for the end of its answer, which includes text.
 func say(p *browsertest.Visit, model, message, text string) {
-	p.See("#model").MustSelect(model)
+	selectModel(p, model)
 	p.See("textarea[aria-label=Message]").MustInput(message).MustType(input.Enter)
 	waitForAnswer(p, text)
+}
+
+// selectModel waits until the page lists a model, and selects it.
+func selectModel(p *browsertest.Visit, model string) {
+	p.Until("the model "+model+" is listed",
+		`id => [...document.querySelectorAll("#model option")].some(o => o.value === id)`, model)
+	p.See("#model").MustSelect(model)
 }
 
 // waitForAnswer waits until the last answer has ended and includes text.
@@ -27,7 +35,7 @@ func waitForAnswer(p *browsertest.Visit, text string) {
 	}`, text)
 }
 
-// checkAnswerDetails visits an answer with a search, sources and a price.
+// checkAnswerDetails checks the search, the sources and the price of an answer.
 func checkAnswerDetails(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Click("Chat")
@@ -35,7 +43,8 @@ func checkAnswerDetails(t *testing.T, h *shared) {
 	p.Reads(".spent", "cited", "11 tokens in", "20 out", "cost 0.021")
 	p.Reads(".sources", "Hand presses", "example.org", "Friskets", "example.com")
 
-	const links = `() => [...document.querySelectorAll(".said .prose a.source")].map(a => a.innerText + " " + a.href).join(", ")`
+	const links = `() => [...document.querySelectorAll(".said .prose a.source")]
+		.map(a => a.innerText + " " + a.href).join(", ")`
 
 	want := "1 https://www.example.org/press, 2 https://example.com/frisket, 1 https://www.example.org/press"
 	if got := p.Eval(links); got != want {
@@ -43,7 +52,7 @@ func checkAnswerDetails(t *testing.T, h *shared) {
 	}
 
 	if text := p.Text(".said.assistant > .prose"); strings.Contains(text, "【") {
-		t.Errorf("got %q, want no marks of the model", text)
+		t.Errorf("answer %q, want it without the citation marks of the model", text)
 	}
 	p.Press(".tool summary")
 	p.Reads(".tool", "Searched the web", "hand presses", "Friskets")
@@ -51,7 +60,7 @@ func checkAnswerDetails(t *testing.T, h *shared) {
 	p.Reads(".total", "2 answers", "62 tokens", "cost 0.042")
 }
 
-// checkEditedQuestion sends a question again after a change.
+// checkEditedQuestion changes the first of two questions, which removes the second.
 func checkEditedQuestion(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Click("Chat")
@@ -59,10 +68,8 @@ func checkEditedQuestion(t *testing.T, h *shared) {
 	say(p, "echo", "Second question", "Second question")
 	p.Press(".said.user .actions button")
 	p.See("textarea[aria-label='Edit the message']").MustType(input.Escape)
-	p.Until(
-		"nothing has changed",
-		`() => document.querySelectorAll(".said").length === 4 && !document.querySelector(".edit")`,
-	)
+	p.Until("nothing has changed",
+		`() => document.querySelectorAll(".said").length === 4 && !document.querySelector(".edit")`)
 	p.Press(".said.user .actions button")
 	p.See("textarea[aria-label='Edit the message']").
 		MustSelectAllText().
@@ -73,7 +80,7 @@ func checkEditedQuestion(t *testing.T, h *shared) {
 		document.querySelector(".said.user").innerText === "Better version"`)
 }
 
-// checkConversations keeps two conversations, opens them again, and deletes one.
+// checkConversations opens one of two conversations again, continues it in two windows, and deletes the other.
 func checkConversations(t *testing.T, h *shared) {
 	v, p, c := h.open(t)
 	p.Click("Chat")
@@ -89,11 +96,11 @@ func checkConversations(t *testing.T, h *shared) {
 	waitForAnswer(p, "The first conversation")
 
 	if model := p.Eval(`() => document.querySelector("#model").value`); model != "echo" {
-		t.Errorf("the model is %s, want that of the conversation", model)
+		t.Errorf("the model is %s, want echo of the conversation", model)
 	}
 
 	// Another window writes to the same conversation. Both texts stay.
-	other := v.Beside(p, c.Base+"/#chat")
+	other := v.OpenAlso(p, c.Base+"/#chat")
 	other.Click("The first conversation")
 	waitForAnswer(other, "The first conversation")
 	say(other, "echo", "From there", "From there")
@@ -107,11 +114,11 @@ func checkConversations(t *testing.T, h *shared) {
 	waitForAnswer(p, "Hello")
 }
 
-// checkStoppedAnswer opens another conversation while an answer is written, and comes back.
+// checkStoppedAnswer opens another conversation while the model writes an answer. The answer is stopped.
 func checkStoppedAnswer(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Click("Chat")
-	p.See("#model").MustSelect("hang-middle")
+	selectModel(p, "hang-middle")
 	p.See("textarea[aria-label=Message]").MustInput("It never ends").MustType(input.Enter)
 	p.See(".said.assistant .prose p")
 	p.Click("New conversation")
@@ -120,6 +127,7 @@ func checkStoppedAnswer(t *testing.T, h *shared) {
 	waitForAnswer(p, "Stopped")
 }
 
+// These match the address and the body of the request in a program for curl.
 var (
 	programAddress = regexp.MustCompile(`'(http[^']+)'`)
 	programBody    = regexp.MustCompile(`(?s)-d '(.*)'\s*$`)
@@ -129,8 +137,7 @@ var (
 func checkPrograms(t *testing.T, h *shared) {
 	_, p, c := h.open(t)
 	p.Click("Chat")
-	p.Until("the models are there", `() => document.querySelector("#model")?.value === "reason-field"`)
-	p.See("#model").MustSelect("reason-field")
+	selectModel(p, "reason-field")
 	p.Click("Settings")
 	p.See("#instructions").MustInput("Don't explain.")
 	p.See("#longest").MustInput("500")
@@ -139,19 +146,18 @@ func checkPrograms(t *testing.T, h *shared) {
 	say(p, "reason-field", "Name a fruit.", "An apple")
 	p.Click("Copy as")
 
-	for _, api := range []struct{ name, path, settings string }{
+	// settings are the parts of the program, divided by "|".
+	for i, api := range []struct{ name, path, settings string }{
 		{"Chat", "/v1/chat/completions", `"reasoning_effort": "low"|"max_completion_tokens": 500|"role": "system"`},
 		{"Responses", "/v1/responses", `"effort": "low"|"max_output_tokens": 500|"instructions": "Don`},
 		{"Messages", "/v1/messages", `"max_tokens": 500|"system": "Don`},
 	} {
-		p.Press(
-			".apis button:nth-child(" + map[string]string{"Chat": "1", "Responses": "2", "Messages": "3"}[api.name] + ")",
-		)
+		p.Press(fmt.Sprintf(".apis button:nth-child(%d)", i+1))
 		program := p.Reads(".program", append(strings.Split(api.settings, "|"), api.path)...)
 
 		address, body := programAddress.FindStringSubmatch(program), programBody.FindStringSubmatch(program)
 		if address == nil || body == nil {
-			t.Fatalf("no request in %s", program)
+			t.Fatalf("program %s, want an address and a body in it", program)
 		}
 		text := strings.ReplaceAll(body[1], `'\''`, "'")
 
@@ -163,7 +169,7 @@ func checkPrograms(t *testing.T, h *shared) {
 		res.Body.Close()
 
 		if res.StatusCode != http.StatusOK || !strings.Contains(string(answer), "apple") {
-			t.Errorf("%s: status %d, %s", api.name, res.StatusCode, answer)
+			t.Errorf("%s: status %d, %s; want 200 and an apple", api.name, res.StatusCode, answer)
 		}
 	}
 	p.Click("Python")

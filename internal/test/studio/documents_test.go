@@ -9,36 +9,42 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// drop drops files on the page: name, type and text of each.
-func drop(p *browsertest.Visit, files ...[3]string) {
-	p.Eval(`files => {
-		const data = new DataTransfer();
-		for (const [name, type, text] of files) data.items.add(new File([text], name, {type}));
-		document.querySelector(".convert").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
-	}`, files)
+// file is a file to drop. Type is its media type, or "" if the system does not know it.
+type file struct {
+	Name, Type string
+	Data       []byte // JSON has it in base64
+}
+
+// transfer is a JavaScript function that puts files into a DataTransfer.
+const transfer = `(files => {
+	const data = new DataTransfer();
+	for (const {Name, Type, Data} of files)
+		data.items.add(new File([Uint8Array.from(atob(Data), c => c.charCodeAt(0))], Name, {type: Type}));
+	return data;
+})`
+
+// drop drops files on the page.
+func drop(p *browsertest.Visit, files ...file) {
+	p.Eval(`files => document.querySelector(".convert").dispatchEvent(
+		new DragEvent("drop", {dataTransfer: `+transfer+`(files), bubbles: true, cancelable: true}))`, files)
 }
 
 // waitForSave waits until the browser has stored the newest text.
 func waitForSave(p *browsertest.Visit) { p.Reads(".document", "saved") }
 
-// checkPicturesAfterReload drops a picture on a page that is then loaded again. The picture has no type, as from
-// systems that do not know its extension.
+// checkPicturesAfterReload drops a picture without a media type, and reloads the page.
 func checkPicturesAfterReload(t *testing.T, h *shared) {
 	_, p, c := h.open(t)
 	pasteText(p, "text/plain", "# With a picture\n\nThe end.\n")
-	dropOn(p, "The end.", "dot.png", "", dot)
+	dropOn(p, "The end.", file{Name: "dot.png", Data: picture(t)})
 	p.Reads(".cm-content", "![dot](dot.png)")
 	waitForSave(p)
 	p.Page.MustReload().MustWaitLoad()
 	p.Reads(".cm-content", "![dot](dot.png)")
 	p.Reads(".assets", "dot.png")
 	p.Until("the picture is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
-	p.Click("Convert Ctrl")
-	p.See(".job[data-status=completed]")
-
-	if job := c.Job(p.Eval(`() => JSON.parse(localStorage.getItem("presswork.jobs"))[0].id`)); len(job.Warnings) > 0 {
-		t.Errorf("warnings %v, want the picture in the PDF", job.Warnings)
-	}
+	convert(p)
+	checkLastJobHasNoWarnings(t, p, c)
 }
 
 // checkUnsavedTextAfterReload reloads the page before a change is stored in the database.
@@ -58,9 +64,9 @@ func checkDroppedTexts(t *testing.T, h *shared) {
 	pasteText(p, "text/plain", "# Mine\n")
 	waitForSave(p)
 	drop(p,
-		[3]string{"one.md", "text/markdown", "# First\n\n![](a.png)\n"},
-		[3]string{"two.md", "text/markdown", "# Second\n"},
-		[3]string{"a.png", "image/png", "no picture"})
+		file{"one.md", "text/markdown", []byte("# First\n\n![](a.png)\n")},
+		file{"two.md", "text/markdown", []byte("# Second\n")},
+		file{"a.png", "image/png", []byte("no picture")})
 	p.Reads(".notice.info", "2 files are open as documents of their own", "Mine is kept")
 	p.Reads(".cm-content", "First")
 	p.Reads(".assets", "a.png")
@@ -102,7 +108,7 @@ func checkSecondTab(t *testing.T, h *shared) {
 	v, first, _ := h.open(t)
 	pasteText(first, "text/plain", "# Of both\n")
 	waitForSave(first)
-	second := v.Beside(first, h.client.Base+"/")
+	second := v.OpenAlso(first, h.client.Base+"/")
 	second.Reads(".cm-content", "Of both")
 
 	pasteText(first, "text/plain", "# Of the first\n")
@@ -124,7 +130,7 @@ func checkSecondTab(t *testing.T, h *shared) {
 	second.Click("Reload it")
 	second.Reads(".cm-content", "Newest")
 
-	// A text for which no choice was made becomes a document of its own.
+	// Without a choice, the text becomes its own document.
 	pasteText(first, "text/plain", "# Newer\n")
 	second.Reads(".notice.error", "Another tab has changed")
 	pasteText(second, "text/plain", "# Not lost\n")
@@ -135,7 +141,7 @@ func checkSecondTab(t *testing.T, h *shared) {
 	second.Reads(".cm-content", "Not lost")
 }
 
-// checkFullStorage lets the database of the browser fail for want of space, and then work again.
+// checkFullStorage writes while the database of the browser reports that it has no space, and after that.
 func checkFullStorage(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	pasteText(p, "text/plain", "# Mine\n")
@@ -150,7 +156,7 @@ func checkFullStorage(t *testing.T, h *shared) {
 			};
 		}
 	}`)
-	drop(p, [3]string{"big.md", "text/markdown", "# Large\n"})
+	drop(p, file{"big.md", "text/markdown", []byte("# Large\n")})
 	p.Reads(".notice.error", "big could not be opened: the browser has no space left")
 	pasteText(p, "text/plain", "# Mine, longer\n")
 	p.Reads(".write > .notice.error", "no space left", "Delete documents or files")
@@ -162,26 +168,26 @@ func checkFullStorage(t *testing.T, h *shared) {
 	p.Until("the error is gone", `() => !document.querySelector(".write > .notice.error")`)
 }
 
-// checkManyFilesOffline drops 500 texts, and then an archive, while the server does not answer.
+// checkManyFilesOffline drops 500 texts and an archive without a network.
 func checkManyFilesOffline(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Allow = []string{"ERR_INTERNET_DISCONNECTED"}
 	waitForPreview(p, "quiet craft")
 	archive := zipOf(t, map[string]string{"book/one.md": "# One"})
-	dropBytes(p, "book.zip", archive)
+	drop(p, file{Name: "book.zip", Data: archive})
 	p.Reads("dialog .found", "one")
 	p.Click("Close")
 	offline(t, p, true)
 
-	var many [][3]string
+	var many []file
 	for i := range 500 {
-		many = append(many, [3]string{fmt.Sprintf("note-%03d.md", i), "text/markdown", fmt.Sprintf("# Note %d\n", i)})
+		many = append(many, file{fmt.Sprintf("note-%03d.md", i), "text/markdown", fmt.Appendf(nil, "# Note %d\n", i)})
 	}
 	drop(p, many...)
 	p.Reads(".notice.info", "500 files are open as documents of their own", "The quiet craft of printing is kept")
 
 	// The dialog of an archive stays open until the server is back.
-	dropBytes(p, "book.zip", archive)
+	drop(p, file{Name: "book.zip", Data: archive})
 	p.Reads("dialog .found", "one")
 	p.Click("Convert into one PDF")
 	p.Reads("dialog .notice", "book.zip was not converted", "Try again when it is back")
@@ -205,7 +211,7 @@ func TestLimitsAreCheckedBeforeConvert(t *testing.T) {
 	pasteText(p, "text/plain", strings.Repeat("word ", 500))
 	p.Click("Convert Ctrl")
 	p.Reads(".action .notice", "has 3 kB; this server converts at most 2 kB")
-	drop(p, [3]string{"large.png", "image/png", strings.Repeat("x", 4000)})
+	drop(p, file{"large.png", "image/png", make([]byte, 4000)})
 	p.Reads(".action .notice", "large.png is too large (4 kB); the limit is 3 kB")
 
 	for _, r := range p.Requests() {
@@ -214,9 +220,9 @@ func TestLimitsAreCheckedBeforeConvert(t *testing.T) {
 		}
 	}
 	// The message lists the first files and counts the others.
-	many := make([][3]string, 500)
+	many := make([]file, 500)
 	for i := range many {
-		many[i] = [3]string{strings.Repeat("a", i%20+1) + ".exe", "application/x-msdownload", "MZ"}
+		many[i] = file{strings.Repeat("a", i%20+1) + ".exe", "application/x-msdownload", []byte("MZ")}
 	}
 	drop(p, many...)
 	p.Reads(".action .notice", "497 more files were not added")

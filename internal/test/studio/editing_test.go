@@ -18,15 +18,14 @@ func setCursor(p *browsertest.Visit, text string) {
 	}`, text)
 }
 
+// checkOutline lists the headings, follows the cursor, and leads to a heading.
 func checkOutline(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	pasteText(p, "text/plain", "---\ntitle: A\n# no: heading\n---\n\n# One *word*\n\ntext\n\n```\n# in code\n```\n\n"+
 		"## Two [link](https://example.com/)\n\nmore\n\n# Three {#id}\n\nend\n")
 	p.Click("Outline")
-	p.Until(
-		"the headings are listed",
-		`() => [...document.querySelectorAll(".outline button")].map(e => e.innerText).join() === "One word,Two link,Three"`,
-	)
+	p.Until("the headings are listed", `() =>
+		[...document.querySelectorAll(".outline button")].map(e => e.innerText).join() === "One word,Two link,Three"`)
 	setCursor(p, "more")
 	p.Reads(".outline [aria-current]", "Two link")
 	p.Press(".outline li:nth-child(3) button")
@@ -37,6 +36,7 @@ func checkOutline(t *testing.T, h *shared) {
 	p.Reads(".outline", "One word")
 }
 
+// checkFindAndReplace replaces a word with the search panel.
 func checkFindAndReplace(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	pasteText(p, "text/plain", "# Cats\n\nA cat, a cat.\n")
@@ -50,7 +50,7 @@ func checkFindAndReplace(t *testing.T, h *shared) {
 	p.Until("the panel is closed", `() => !document.querySelector(".cm-search")`)
 }
 
-// checkFormatButtons presses each button on a line.
+// checkFormatButtons presses each button with the cursor on a line.
 func checkFormatButtons(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 
@@ -81,16 +81,15 @@ func checkFormatButtons(t *testing.T, h *shared) {
 	p.Until("the shortcut works", `() => `+lines+` === "# Title\n"`)
 }
 
+// checkSlashMenu inserts a table with the menu at a slash, and a citation with the menu at an @.
 func checkSlashMenu(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	// The menu is loaded at the first input, so these keys come before it.
 	pasteText(p, "text/plain", "Text\n\n")
 	p.Page.Keyboard.MustType('/', 't', 'a', 'b')
 	p.Reads(".cm-tooltip-autocomplete [aria-selected]", "Table")
-	p.Until(
-		"the menu accepts keys",
-		`() => document.querySelector(".cm-content").getAttribute("aria-activedescendant") !== null`,
-	)
+	p.Until("the menu accepts keys",
+		`() => document.querySelector(".cm-content").getAttribute("aria-activedescendant") !== null`)
 	p.Eval(`() => new Promise(done => setTimeout(done, 100))`) // the menu ignores keys for its first 75 ms
 	p.Page.Keyboard.MustType(input.Enter)
 	p.Until("the table is there", `want => `+lines+`.trimEnd() === want`,
@@ -101,16 +100,17 @@ func checkSlashMenu(t *testing.T, h *shared) {
 	p.Reads(".cm-content", "and/or")
 
 	if p.Eval(`() => String(document.querySelector(".cm-tooltip-autocomplete"))`) != "null" {
-		t.Error("a slash inside a line opens the menu")
+		t.Error("a slash inside a line opens the menu, want no menu")
 	}
-	// Keys of a bibliography are offered after an @.
-	drop(p, [3]string{"works.bib", "text/plain", "@book{knuth84, title = {The TeXbook}, year = 1984}\n"})
+	// After an @ the editor offers the keys of the bibliography.
+	drop(p, file{"works.bib", "text/plain", []byte("@book{knuth84, title = {The TeXbook}, year = 1984}\n")})
 	p.Reads(".assets", "works.bib")
 	setCursor(p, "and/or")
 	p.Page.Keyboard.MustType(' ', '[', '@', 'k')
 	p.Reads(".cm-tooltip-autocomplete", "@knuth84", "The TeXbook")
 }
 
+// checkShortcuts opens the list of shortcuts by its keys, which type a letter in the text.
 func checkShortcuts(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Eval(`() => document.activeElement?.blur()`)
@@ -124,10 +124,8 @@ func checkShortcuts(t *testing.T, h *shared) {
 	p.Eval(`() => document.activeElement?.blur()`)
 	p.Page.Keyboard.MustType(input.F1)
 	p.See("#url").MustInput("example.com")
-	p.Until(
-		"the page takes input",
-		`() => document.querySelector("#url").value.endsWith("example.com") && !document.querySelector("dialog")`,
-	)
+	p.Until("the page takes input",
+		`() => document.querySelector("#url").value.endsWith("example.com") && !document.querySelector("dialog")`)
 	p.Page.MustNavigateBack()
 	p.See(".cm-content")
 	// In the text a question mark is a letter, and F1 opens the list.

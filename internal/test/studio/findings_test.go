@@ -1,6 +1,7 @@
 package studio_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,7 +19,8 @@ const cursorLine = `document.querySelector(".cm-activeLineGutter, .cm-activeLine
 	`[...document.querySelectorAll(".cm-lineNumbers .cm-gutterElement")].findLast(e => ` +
 	`e.getBoundingClientRect().top <= document.querySelector(".cm-activeLine").getBoundingClientRect().top + 2).innerText`
 
-// checkFindings looks at the warnings of a document: marked at their lines, listed, and gone when corrected.
+// checkFindings checks that the warnings of a document are marked at their lines and listed, and disappear after a
+// correction.
 func checkFindings(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	pasteText(p, "text/plain", "---\nscale: 9\n---\n\n# Findings\n\nSee [there](#nowhere).\n\n![](missing.png)\n")
@@ -46,25 +48,23 @@ func checkFindings(t *testing.T, h *shared) {
 	p.Reads(".findings summary", "1 finding")
 }
 
-// checkPrintedFindings looks at warnings that only a print gives. They move with their line.
+// checkPrintedFindings checks that warnings that only a print returns move with their line.
 func checkPrintedFindings(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	pasteText(p, "text/plain", "# Wide\n\n`"+strings.Repeat("x", 300)+"`\n\nA \U000107ff without a font.\n")
 	waitForPreview(p, "without a font")
-	p.Click("Convert Ctrl")
-	p.See(".job[data-status=completed]")
+	convert(p)
 	p.Reads(".findings summary", "finding")
 	p.Press(".findings summary")
 	p.Reads(".findings", "Line 5", "no font has")
-	p.Eval(`() => { const e = document.querySelector(".cm-content"); e.focus() }`)
-	p.Page.Keyboard.Press(input.ControlLeft)
-	p.Page.Keyboard.MustType(input.Home)
-	p.Page.Keyboard.Release(input.ControlLeft)
+	p.Eval(`() => document.querySelector(".cm-content").focus()`)
+	p.Page.KeyActions().Press(input.ControlLeft).Type(input.Home).MustDo()
 	p.Page.Keyboard.MustType(input.Enter)
 	p.Reads(".findings", "Line 6", "no font has")
 }
 
-// checkPageAndText clicks on the page and looks at the text, and the reverse.
+// checkPageAndText clicks on elements of the page, which moves the cursor. Then it moves the cursor, which scrolls the
+// page.
 func checkPageAndText(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	var text strings.Builder
@@ -89,15 +89,11 @@ func checkPageAndText(t *testing.T, h *shared) {
 		}`, row.selector, row.text)
 	}
 
-	// The cursor leads to the page.
+	// The page follows the cursor.
 	p.Eval(`() => document.querySelector(".cm-content").focus()`)
-	p.Page.Keyboard.Press(input.ControlLeft)
-	p.Page.Keyboard.MustType(input.Home)
-	p.Page.Keyboard.Release(input.ControlLeft)
+	p.Page.KeyActions().Press(input.ControlLeft).Type(input.Home).MustDo()
 	p.Until("the top of the page is in sight", `() => `+page+`.querySelector("h1").getBoundingClientRect().top >= 0`)
-	p.Page.Keyboard.Press(input.ControlLeft)
-	p.Page.Keyboard.MustType(input.End)
-	p.Page.Keyboard.Release(input.ControlLeft)
+	p.Page.KeyActions().Press(input.ControlLeft).Type(input.End).MustDo()
 	p.Until("the end of the page is in sight", `() => {
 		const e = [...`+page+`.querySelectorAll("p")].at(-1).getBoundingClientRect();
 		return e.top > 0 && e.bottom < `+page+`.documentElement.clientHeight;
@@ -105,23 +101,20 @@ func checkPageAndText(t *testing.T, h *shared) {
 	keepPicture(t, p, "page-and-text")
 }
 
-// clickOnPage clicks on the first element of the preview with a text.
+// clickOnPage clicks on the first element of a selector in the preview that contains text.
 func clickOnPage(p *browsertest.Visit, selector, text string) {
 	p.Until("it is in sight", `(selector, text) => {
 		const e = [...`+page+`.querySelectorAll(selector)].find(e => e.innerText.includes(text));
 		e?.scrollIntoView({block: "center"});
 		return !!e;
 	}`, selector, text)
-	at := func(axis string) float64 {
-		n, _ := strconv.ParseFloat(p.Eval(`(selector, text) => {
-			const e = [...`+page+`.querySelectorAll(selector)].find(e => e.innerText.includes(text)).getBoundingClientRect();
-			const frame = document.querySelector("iframe.sheet").getBoundingClientRect();
-			return String(`+map[string]string{"x": "frame.left + e.left + 8", "y": "frame.top + e.top + e.height / 2"}[axis]+`);
-		}`, selector, text), 64)
-
-		return n
-	}
-	p.Page.Mouse.MustMoveTo(at("x"), at("y"))
+	var x, y float64
+	fmt.Sscan(p.Eval(`(selector, text) => {
+		const e = [...`+page+`.querySelectorAll(selector)].find(e => e.innerText.includes(text)).getBoundingClientRect();
+		const frame = document.querySelector("iframe.sheet").getBoundingClientRect();
+		return (frame.left + e.left + 8) + " " + (frame.top + e.top + e.height / 2);
+	}`, selector, text), &x, &y)
+	p.Page.Mouse.MustMoveTo(x, y)
 	p.Page.Mouse.MustClick(proto.InputMouseButtonLeft)
 }
 

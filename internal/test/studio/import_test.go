@@ -18,15 +18,6 @@ import (
 	"presswork/internal/test/browsertest"
 )
 
-// dropBytes drops a file on the page.
-func dropBytes(p *browsertest.Visit, name string, data []byte) {
-	p.Eval(`(name, b64) => {
-		const data = new DataTransfer();
-		data.items.add(new File([Uint8Array.from(atob(b64), c => c.charCodeAt(0))], name));
-		document.querySelector(".convert").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
-	}`, name, base64.StdEncoding.EncodeToString(data))
-}
-
 // dropFolder drops a folder of this machine on the page.
 func dropFolder(t *testing.T, p *browsertest.Visit, folder string) {
 	t.Helper()
@@ -37,13 +28,8 @@ func dropFolder(t *testing.T, p *browsertest.Visit, folder string) {
 		proto.InputDispatchDragEventTypeDrop,
 	} {
 		event := proto.InputDispatchDragEvent{
-			Type: kind,
-			X:    300,
-			Y:    300,
-			Data: &proto.InputDragData{
-				Items:              []*proto.InputDragDataItem{},
-				Files:              []string{folder},
-				DragOperationsMask: 1,
+			Type: kind, X: 300, Y: 300, Data: &proto.InputDragData{
+				Items: []*proto.InputDragDataItem{}, Files: []string{folder}, DragOperationsMask: 1,
 			},
 		}
 		if err := event.Call(p.Page); err != nil {
@@ -52,7 +38,7 @@ func dropFolder(t *testing.T, p *browsertest.Visit, folder string) {
 	}
 }
 
-// zipOf returns an archive of files by their names.
+// zipOf returns an archive of texts by their names.
 func zipOf(t *testing.T, files map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -76,19 +62,20 @@ func zipOf(t *testing.T, files map[string]string) []byte {
 	return b.Bytes()
 }
 
-// picture returns the bytes of the picture dot.
-func picture(t *testing.T) string {
+// picture returns a PNG of one pixel.
+func picture(t *testing.T) []byte {
 	t.Helper()
 
-	data, err := base64.StdEncoding.DecodeString(dot)
+	data, err := base64.StdEncoding.DecodeString(
+		"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	return string(data)
+	return data
 }
 
-// checkImportedFolder opens the documents of a folder whose chapters use a picture of another folder.
+// checkImportedFolder opens the documents of a folder. A chapter uses a picture of another subfolder.
 func checkImportedFolder(t *testing.T, h *shared) {
 	_, p, c := h.open(t)
 	folder := t.TempDir()
@@ -96,8 +83,8 @@ func checkImportedFolder(t *testing.T, h *shared) {
 	for name, text := range map[string]string{
 		"README.md":             "# Start\n",
 		"chapters/one.md":       "# Chapter\n\n![dot](../img/my%20dot.png)\n\nEnd.\n",
-		"img/my dot.png":        picture(t),
-		"img/other.png":         picture(t),
+		"img/my dot.png":        string(picture(t)),
+		"img/other.png":         string(picture(t)),
 		"tool.exe":              "MZ",
 		"latin.md":              "\xe9t\xe9",
 		".git/objects/notes.md": "# Hidden\n",
@@ -113,8 +100,7 @@ func checkImportedFolder(t *testing.T, h *shared) {
 	}
 	dropFolder(t, p, folder)
 	p.Reads("dialog .hint", "2 documents with 1 file.")
-	p.Click("3 files are left out")
-	p.Click("3 files are left out")
+	// The page shows a list of fewer than four files.
 	p.Reads("dialog .left-out", "latin.md is not UTF-8", "img/other.png: no document uses it",
 		"tool.exe: it is neither Markdown nor a picture")
 	p.Click("Open 2 documents")
@@ -123,17 +109,13 @@ func checkImportedFolder(t *testing.T, h *shared) {
 	p.Click("chapters/one")
 	p.Reads(".cm-content", "![dot](img/my%20dot.png)")
 	p.Until("the picture is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
-	p.Click("Convert Ctrl")
-	p.See(".job[data-status=completed]")
-
-	if job := c.Job(p.Eval(`() => JSON.parse(localStorage.getItem("presswork.jobs"))[0].id`)); len(job.Warnings) > 0 {
-		t.Errorf("warnings %v, want the picture in the PDF", job.Warnings)
-	}
+	convert(p)
+	checkLastJobHasNoWarnings(t, p, c)
 	p.Click("Undo")
 	p.Reads(".cm-content", "quiet craft")
 }
 
-// checkImportedArchive opens the documents of an archive, some of whose names lead out of it.
+// checkImportedArchive opens the documents of an archive. It leaves out files whose names lead out of the archive.
 func checkImportedArchive(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	var rows strings.Builder // more than 1 MB, and less than 32 KB in the archive
@@ -141,10 +123,10 @@ func checkImportedArchive(t *testing.T, h *shared) {
 	for i := range 3000 {
 		fmt.Fprintf(&rows, "%d,%s\n", i, strings.Repeat("x", 400))
 	}
-	dropBytes(p, "book.zip", zipOf(t, map[string]string{
+	drop(p, file{Name: "book.zip", Data: zipOf(t, map[string]string{
 		"book/one.md":                "# One\n\n![a dot](img/dot.png)\n",
 		`book\one.md`:                "# The same name\n",
-		"book/img/dot.png":           picture(t),
+		"book/img/dot.png":           string(picture(t)),
 		"book/../../evil.md":         "# Evil\n",
 		"/etc/evil.md":               "# Evil\n",
 		`C:\evil.md`:                 "# Evil\n",
@@ -153,24 +135,17 @@ func checkImportedArchive(t *testing.T, h *shared) {
 		"book/inner.zip":             "PK",
 		"book/two words/näive.md":    "# Two\n",
 		"book/two words/refs.bib":    "@book{a, title={A}}\n",
-		"book/two words/unused.jpeg": picture(t),
-		"book/dot.png":               picture(t),
-		"book/parts/dot.png":         picture(t),
+		"book/two words/unused.jpeg": string(picture(t)),
+		"book/dot.png":               string(picture(t)),
+		"book/parts/dot.png":         string(picture(t)),
 		"book/parts/three.md":        "# Three\n\n![above](../dot.png) ![own](dot.png)\n",
 		"book/rows.csv":              rows.String(),
-	}))
+	})})
 	p.Reads("dialog .hint", "3 documents with 3 files.")
 	p.Click("8 files are left out")
-	p.Reads(
-		"dialog .left-out",
-		"book/../../evil.md: the name leads out",
-		"/etc/evil.md: the name leads out",
-		"C:/evil.md: the name leads out",
-		"book/one.md: the archive has an earlier file of this name",
-		"inner.zip: it is neither",
-		"refs.bib: no document uses it",
-		"rows.csv: no document uses it",
-	)
+	p.Reads("dialog .left-out", "book/../../evil.md: the name leads out", "/etc/evil.md: the name leads out",
+		"C:/evil.md: the name leads out", "book/one.md: the archive has an earlier file of this name",
+		"inner.zip: it is neither", "refs.bib: no document uses it", "rows.csv: no document uses it")
 	p.Click("Open 3 documents")
 	p.Reads(".cm-content", "One")
 	p.Until("the picture is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
@@ -179,7 +154,7 @@ func checkImportedArchive(t *testing.T, h *shared) {
 	p.Reads(".cm-content", "![above](dot-2.png) ![own](dot.png)")
 }
 
-// checkHostileArchives drops archives that are not opened. The open document must stay.
+// checkHostileArchives drops archives that the studio rejects. The open document must stay.
 func checkHostileArchives(t *testing.T, h *shared) {
 	many := map[string]string{}
 	for i := range 2001 {
@@ -189,7 +164,7 @@ func checkHostileArchives(t *testing.T, h *shared) {
 
 	for name, row := range map[string]struct {
 		data []byte
-		says string
+		want string // in the error
 	}{
 		"bomb.zip":      {bomb, "bomb.md expands to more than 200 times its size, as a zip bomb does"},
 		"many.zip":      {zipOf(t, many), "has more than 2000 files"},
@@ -200,8 +175,8 @@ func checkHostileArchives(t *testing.T, h *shared) {
 		t.Run(name, func(t *testing.T) {
 			_, p, _ := h.open(t)
 			pasteText(p, "text/plain", "# Mine\n")
-			dropBytes(p, name, row.data)
-			p.Reads("dialog .notice.error", row.says)
+			drop(p, file{Name: name, Data: row.data})
+			p.Reads("dialog .notice.error", row.want)
 			p.Click("Close")
 			p.Reads(".cm-content", "# Mine")
 			p.Click("Documents")

@@ -6,39 +6,34 @@ import (
 	"presswork/internal/test/browsertest"
 )
 
-// dot is a PNG of one pixel in base64.
-const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
-
 // lines is JavaScript for the text in the editor. The editor draws only visible lines, so the text must be short.
 const lines = `[...document.querySelectorAll(".cm-line")].map(l => l.textContent).join("\n")`
 
 // dropOn drops a file on the first line of the editor that contains the text of line.
-func dropOn(p *browsertest.Visit, line, name, kind, base64 string) {
-	p.Eval(`(text, name, type, b64) => {
+func dropOn(p *browsertest.Visit, line string, f file) {
+	p.Eval(`(text, file) => {
 		const line = [...document.querySelectorAll(".cm-line")].find(l => l.textContent.includes(text));
 		const { left, top, height } = line.getBoundingClientRect();
-		const data = new DataTransfer();
-		data.items.add(new File([Uint8Array.from(atob(b64), c => c.charCodeAt(0))], name, {type}));
-		line.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true,
+		line.dispatchEvent(new DragEvent("drop", {dataTransfer: `+transfer+`([file]), bubbles: true, cancelable: true,
 			clientX: left + 40, clientY: top + height / 2}));
-	}`, line, name, kind, base64)
+	}`, line, f)
 }
 
 // checkPicturePlacement drops a picture on each kind of block. It must be inserted between blocks.
 func checkPicturePlacement(t *testing.T, h *shared) {
 	for name, row := range map[string]struct{ text, on, want string }{
-		"front matter": {"---\ntitle: A\n---\n# A\n", "title", "---\ntitle: A\n---\n\n![a](a.png)\n\n# A\n"},
-		"dots end it":  {"---\ntitle: A\n...\n\n# A\n", "title", "---\ntitle: A\n...\n\n![a](a.png)\n\n# A\n"},
-		"code":         {"```\nline\n```\n\nend\n", "line", "```\nline\n```\n\n![a](a.png)\n\nend\n"},
-		"open code":    {"begin\n\n```\nline\n", "line", "begin\n\n![a](a.png)\n\n```\nline\n"},
-		"a table":      {"| a |\n| - |\n| 1 |\n", "a", "| a |\n| - |\n| 1 |\n\n![a](a.png)\n"},
-		"a paragraph":  {"some words\nand more\n\nend", "words", "some words\nand more\n\n![a](a.png)\n\nend"},
+		"front matter":  {"---\ntitle: A\n---\n# A\n", "title", "---\ntitle: A\n---\n\n![a](a.png)\n\n# A\n"},
+		"ended by dots": {"---\ntitle: A\n...\n\n# A\n", "title", "---\ntitle: A\n...\n\n![a](a.png)\n\n# A\n"},
+		"code":          {"```\nline\n```\n\nend\n", "line", "```\nline\n```\n\n![a](a.png)\n\nend\n"},
+		"open code":     {"begin\n\n```\nline\n", "line", "begin\n\n![a](a.png)\n\n```\nline\n"},
+		"a table":       {"| a |\n| - |\n| 1 |\n", "a", "| a |\n| - |\n| 1 |\n\n![a](a.png)\n"},
+		"a paragraph":   {"some words\nand more\n\nend", "words", "some words\nand more\n\n![a](a.png)\n\nend"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, p, _ := h.open(t)
 			pasteText(p, "text/plain", row.text)
-			dropOn(p, row.on, "a.png", "image/png", dot)
-			p.Until("the picture is a block of its own", `want => `+lines+` === want`, row.want)
+			dropOn(p, row.on, file{"a.png", "image/png", picture(t)})
+			p.Until("the picture is its own block", `want => `+lines+` === want`, row.want)
 			p.Until("the picture is in the preview", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
 		})
 	}
@@ -54,7 +49,8 @@ func checkPastedPagePlacement(t *testing.T, h *shared) {
 		getSelection().collapse(document.querySelector(".cm-line"), 0);
 		const data = new DataTransfer();
 		data.setData("text/html", "<h2>Taken</h2><p>from <b>a page</b></p>");
-		document.querySelector(".cm-content").dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
+		document.querySelector(".cm-content").dispatchEvent(
+			new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
 	}`)
 	p.Until("the pasted text follows the front matter", `want => `+lines+` === want`,
 		"---\ntitle: A\n---\n\n## Taken\n\nfrom **a page**\n\nText\n")

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// checkDuplicateAndExport duplicates a document with a picture, and reads the exported copy.
+// checkDuplicateAndExport duplicates a document with a picture, deletes the original and exports the copy.
 func checkDuplicateAndExport(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	pasteText(p, "text/plain", "# Mine: a/b\n\nThe end.\n")
-	dropOn(p, "The end.", "dot.png", "image/png", dot)
+	dropOn(p, "The end.", file{"dot.png", "image/png", picture(t)})
 	p.Reads(".cm-content", "![dot](dot.png)")
 	p.Click("Documents")
 	p.Click("Duplicate Mine: a/b")
@@ -42,14 +42,9 @@ func checkDuplicateAndExport(t *testing.T, h *shared) {
 		t.Fatal(err)
 	}
 
-	picture, err := base64.StdEncoding.DecodeString(dot)
-	if err != nil {
-		t.Fatal(err)
-	}
-
 	for name, want := range map[string]string{
 		"Mine-a-b-(copy).md": "# Mine: a/b\n\nThe end.\n\n![dot](dot.png)\n",
-		"dot.png":            string(picture),
+		"dot.png":            string(picture(t)),
 	} {
 		file, err := archive.Open(name)
 		if err != nil {

@@ -21,7 +21,7 @@ func TestLivePageFollowsTheFile(t *testing.T) {
 	v := browsertest.NewVisitor(t)
 	dir := t.TempDir()
 	inDir := func(name string) string { return filepath.Join(dir, name) }
-	// save replaces the file by renaming. The page would lose its scroll position if it showed a half-written document.
+	// save replaces a file at once. The page would lose its scroll position if it showed a half-written document.
 	save := func(name, text string) {
 		if err := os.WriteFile(inDir(name+".new"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -32,10 +32,8 @@ func TestLivePageFollowsTheFile(t *testing.T) {
 		}
 	}
 	body := strings.Repeat("Some words that fill a line, and then another one.\n\n", 400)
-	save(
-		"report.md",
-		"---\ntitle: The report\npage_size: A5\n---\n\n# First version\n\n"+body+"<script>parent.ran=1</script><img src=x onerror=\"parent.ran=1\">\n\nThe last line.\n",
-	)
+	save("report.md", "---\ntitle: The report\npage_size: A5\n---\n\n# First version\n\n"+body+
+		"<script>parent.ran=1</script><img src=x onerror=\"parent.ran=1\">\n\nThe last line.\n")
 	public.Program(t, inDir("xdg-open"), "#!/bin/sh\necho \"$1\" >'"+inDir("opened")+"'\n")
 	cmd := exec.Command(e2e.Binary(t), "md2pdf", "report.md", "--live")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "PATH="+dir+":"+os.Getenv("PATH"))
@@ -56,7 +54,7 @@ func TestLivePageFollowsTheFile(t *testing.T) {
 				return rest
 			}
 		}
-		t.Fatalf("no line of stderr begins with %q", prefix)
+		t.Fatalf("stderr has ended, want a line that begins with %q", prefix)
 
 		return ""
 	}
@@ -78,10 +76,8 @@ func TestLivePageFollowsTheFile(t *testing.T) {
 		[...`+page+`.fonts].some(f => f.status === "loaded") && `+page+`.fonts.status === "loaded"`,
 	)
 
-	if p.Eval(`() => String(window.ran)`) != "undefined" {
-		t.Error("a script of the document ran")
-	}
-	const scrollPosition = `document.querySelector("iframe.sheet").contentDocument.documentElement.scrollTop`
+	checkNoScriptRan(t, p)
+	const scrollPosition = page + `.documentElement.scrollTop`
 	p.Until(
 		"the page can be scrolled",
 		`() => { document.querySelector("iframe.sheet").contentWindow.scrollTo(0, 3000); return `+scrollPosition+` > 0 }`,
@@ -98,10 +94,8 @@ func TestLivePageFollowsTheFile(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	p.Until(
-		"the end of the program is shown",
-		`() => document.getElementById("notice").innerText.includes("has ended")`,
-	)
+	p.Until("the end of the program is shown",
+		`() => document.getElementById("notice").innerText.includes("has ended")`)
 
 	if cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
 		t.Errorf("md2pdf: %s, want exit status 130", cmd.ProcessState)

@@ -22,13 +22,15 @@ func checkKeyboardUse(t *testing.T, h *shared) {
 		for range 60 {
 			p.Page.Keyboard.MustType(input.Tab)
 
-			if p.Eval(
-				`() => { const e = document.activeElement; return e?.getAttribute("aria-label") ?? e?.innerText ?? "" }`,
-			) == label {
+			focused := p.Eval(`() => {
+				const e = document.activeElement;
+				return e?.getAttribute("aria-label") ?? e?.innerText ?? "";
+			}`)
+			if focused == label {
 				return
 			}
 		}
-		t.Fatalf("60 times Tab do not reach %q", label)
+		t.Fatalf("the focus is not on %q after 60 times Tab", label)
 	}
 	tabTo("Convert")
 	p.Page.Keyboard.MustType(input.ArrowRight)
@@ -37,19 +39,17 @@ func checkKeyboardUse(t *testing.T, h *shared) {
 	tabTo("Markdown")
 	p.Page.KeyActions().Press(input.ControlLeft).Type(input.Enter).MustDo()
 	p.See(".job[data-status=completed]")
-	// The editor lets Tab through.
+	// In the editor, Tab moves the focus.
 	tabTo("Live page")
 	p.Eval(`() => document.querySelector(".theme-now").focus()`)
 	p.Page.Keyboard.MustType(input.Enter)
 	p.See("dialog[open] input[type=search]")
 	p.Page.Keyboard.MustType(input.Escape)
-	p.Until(
-		"the gallery closes and gives the focus back",
-		`() => !document.querySelector("dialog") && document.activeElement?.className === "theme-now"`,
-	)
+	p.Until("the gallery closes and gives the focus back",
+		`() => !document.querySelector("dialog") && document.activeElement?.className === "theme-now"`)
 }
 
-// checkOffline checks that the text is kept without a network, and that the preview follows later.
+// checkOffline checks that the browser keeps the text without a network, and that the preview follows later.
 func checkOffline(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Allow = []string{"ERR_INTERNET_DISCONNECTED"}
@@ -57,15 +57,13 @@ func checkOffline(t *testing.T, h *shared) {
 	offline(t, p, true)
 	pasteText(p, "text/plain", "# Written offline\n")
 	p.See(".offline")
-	p.Until(
-		"the text is kept",
-		`() => document.querySelector(".document").innerText.includes("Written offline\nsaved")`,
-	)
+	p.Until("the text is kept",
+		`() => document.querySelector(".document").innerText.includes("Written offline\nsaved")`)
 	offline(t, p, false)
 	waitForPreview(p, "Written offline")
 }
 
-// checkSlowNetwork uses a connection with a latency of 400 ms and 50 KB per second.
+// checkSlowNetwork converts over a connection with a latency of 400 ms and 50 KB per second.
 func checkSlowNetwork(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 
@@ -76,8 +74,7 @@ func checkSlowNetwork(t *testing.T, h *shared) {
 	p.Page.MustReload()
 	pasteText(p, "text/plain", "# From afar\n")
 	waitForPreview(p, "From afar")
-	p.Click("Convert Ctrl")
-	p.See(".job[data-status=completed]")
+	convert(p)
 }
 
 // checkDocumentationRequests checks that the guide can send a request.
@@ -103,11 +100,10 @@ func checkDocumentationLanguage(t *testing.T, h *shared) {
 	p.Until("the next page is in Python", shown)
 }
 
-// checkCopiedProgram sends a request to the address in the program that the page offers to copy.
+// checkCopiedProgram sends a request to the address in the program of "Copy as".
 func checkCopiedProgram(t *testing.T, h *shared) {
 	_, p, c := h.open(t)
-	p.Click("Convert Ctrl")
-	p.See(".job[data-status=completed]")
+	convert(p)
 	p.Click("Copy as")
 	program := p.Reads(".program", c.Base)
 	_, address, _ := strings.Cut(program, "'")
@@ -135,12 +131,8 @@ func checkCopiedProgram(t *testing.T, h *shared) {
 func offline(t *testing.T, p *browsertest.Visit, off bool) {
 	t.Helper()
 
-	err := proto.NetworkEmulateNetworkConditions{
-		Offline:            off,
-		DownloadThroughput: -1,
-		UploadThroughput:   -1,
-	}.Call(p.Page)
-	if err != nil {
+	conditions := proto.NetworkEmulateNetworkConditions{Offline: off, DownloadThroughput: -1, UploadThroughput: -1}
+	if err := conditions.Call(p.Page); err != nil {
 		t.Fatal(err)
 	}
 }

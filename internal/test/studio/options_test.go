@@ -7,8 +7,7 @@ import (
 	"github.com/go-rod/rod/lib/input"
 )
 
-// checkOptionFields types options into the panel. An invalid one is marked before the conversion, and Ctrl+Enter converts
-// also from a field.
+// checkOptionFields types options into the panel, which marks an invalid value. Ctrl+Enter also converts from a field.
 func checkOptionFields(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	pasteText(p, "text/plain", "# A report\n")
@@ -33,8 +32,9 @@ func checkOptionFields(t *testing.T, h *shared) {
 	}
 }
 
-// shownOptions are the names of the options that the panel shows, in their order.
-const shownOptions = `[...document.querySelectorAll(".fields > div")].filter(e => e.checkVisibility()).map(e => e.title).join(" ")`
+// shownOptions is JavaScript for the names of the options that the panel shows, in their order.
+const shownOptions = `[...document.querySelectorAll(".fields > div")]
+	.filter(e => e.checkVisibility()).map(e => e.title).join(" ")`
 
 // checkEssentialsAndFilter opens Advanced and looks for options by label and API name.
 func checkEssentialsAndFilter(t *testing.T, h *shared) {
@@ -44,7 +44,7 @@ func checkEssentialsAndFilter(t *testing.T, h *shared) {
 
 	want := "page_size toc cover numbered_headings output"
 	if shown := p.Eval(`() => ` + shownOptions); shown != want {
-		t.Errorf("the panel shows %s first; want %s", shown, want)
+		t.Errorf("the panel shows %s at first, want %s", shown, want)
 	}
 
 	p.Click("Advanced")
@@ -64,16 +64,17 @@ func checkEssentialsAndFilter(t *testing.T, h *shared) {
 	p.Reads(".advanced [role=status]", "No option has “zzz” in its label or API name.")
 }
 
-// checkIgnoredHiddenOption writes a wrong value of a hidden option into the text.
-func checkIgnoredHiddenOption(t *testing.T, h *shared) {
+// checkWrongHiddenOption checks that the panel shows a hidden option if its value in the text is wrong.
+func checkWrongHiddenOption(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	pasteText(p, "text/plain", "---\nscale: 9\nauthor: Ada\n---\n\n# A report\n")
 	p.Reads(".advanced summary", "2 set")
 	p.See("#opt-scale-problem")
 }
 
-// pressed is true while a preset is in the front matter as it is.
-const pressed = `name => [...document.querySelectorAll(".presets .chip")].find(e => e.innerText === name)?.ariaPressed === "true"`
+// pressed is a JavaScript function that reports whether the front matter has all options of a preset.
+const pressed = `name => [...document.querySelectorAll(".presets .chip")]
+	.find(e => e.innerText === name)?.ariaPressed === "true"`
 
 // checkPresets applies the presets of the panel and takes one back.
 func checkPresets(t *testing.T, h *shared) {
@@ -88,10 +89,8 @@ func checkPresets(t *testing.T, h *shared) {
 	p.Until("Report is pressed", pressed, "Report")
 	p.Until("only Report is pressed", `() => document.querySelectorAll(".presets [aria-pressed=true]").length === 1`)
 	p.Reads(".cm-content", "title: Mine", "theme: nord", "pdf_ua: true", "as: document", "toc: true")
-	p.Until(
-		"the fields show it",
-		`() => document.querySelector("#opt-cover").checked && document.querySelector("#opt-toc").value === "true"`,
-	)
+	p.Until("the fields show it",
+		`() => document.querySelector("#opt-cover").checked && document.querySelector("#opt-toc").value === "true"`)
 
 	p.Click("Handout")
 	p.Reads(".presets [role=status]", "Handout removed: Table of contents, Cover")
@@ -124,10 +123,10 @@ func checkSavedPresets(t *testing.T, h *shared) {
 
 	text := p.Reads(".cm-content", "theme: nord", "margins: { top: 3cm }", "landscape: true")
 	if strings.Contains(text, "Ada") {
-		t.Errorf("the preset has the author of its document: %s", text)
+		t.Errorf("text %s, want the preset without the author of its document", text)
 	}
 
-	second := v.Beside(p, h.client.Base+"/")
+	second := v.OpenAlso(p, h.client.Base+"/")
 	second.Click("Delete the preset House style")
 	p.Until("the other tab sees it", `() => document.querySelectorAll(".presets .chip").length === 4`)
 	second.Click("Undo")

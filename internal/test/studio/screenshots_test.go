@@ -24,18 +24,16 @@ const maxPicture = 150_000
 // new ones.
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
-	names := []string{"studio", "studio-dark", "docs", "page", "admin"}
 
 	if os.Getenv("PRESSWORK_UPDATE") == "1" {
 		takeScreenshots(t)
 	}
 
-	for _, name := range names {
+	for _, name := range []string{"studio", "studio-dark", "docs", "page", "admin"} {
 		t.Run(name, func(t *testing.T) {
 			data, err := os.ReadFile(screenshotPath(name))
 			if err != nil {
-				t.Errorf("%v (`make screenshots` takes it)", err)
-				return
+				t.Fatalf("%v (`make screenshots` takes it)", err)
 			}
 
 			if _, err := png.DecodeConfig(bytes.NewReader(data)); err != nil || len(data) > maxPicture {
@@ -45,6 +43,7 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
+// screenshotPath returns the path of a picture in docs/images.
 func screenshotPath(name string) string { return "../../../docs/images/" + name + ".png" }
 
 // takeScreenshots takes the pictures of docs/images.
@@ -57,8 +56,7 @@ func takeScreenshots(t *testing.T) {
 		p := v.Open(c.Base+"/", 1440, 900, dark)
 		waitForPreview(p, "quiet craft")
 		p.Until("the fonts are there", `() => [...`+page+`.fonts].some(f => f.status === "loaded")`)
-		p.Click("Convert Ctrl")
-		p.See(".job[data-status=completed]")
+		convert(p)
 		p.Click("Live page")
 		p.Until("nothing moves", `() => document.getAnimations().length === 0`)
 		save(t, name, p.Picture())
@@ -77,12 +75,15 @@ func takeScreenshots(t *testing.T) {
 	save(t, "admin", p.Picture())
 
 	dir := t.TempDir()
-	for _, args := range [][]string{{"new", "report.md"}, {"md2pdf", "report.md", "--toc=false", "-o", "page.png", "--page-ranges", "1", "--resolution", "80"}} {
+	for _, args := range [][]string{
+		{"new", "report.md"},
+		{"md2pdf", "report.md", "--toc=false", "-o", "page.png", "--page-ranges", "1", "--resolution", "80"},
+	} {
 		cmd := exec.Command(e2e.Binary(t), args...)
 
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
+			t.Fatalf("presswork %v: %v\n%s", args, err, out)
 		}
 	}
 
@@ -93,8 +94,7 @@ func takeScreenshots(t *testing.T) {
 	save(t, "page", data)
 }
 
-// save writes a picture of docs/images. It keeps only the 256 most frequent colours, which makes the file a third as
-// large.
+// save writes a picture of docs/images. It keeps only the 256 most frequent colours, which reduces the file to a third.
 func save(t *testing.T, name string, data []byte) {
 	t.Helper()
 
@@ -111,10 +111,8 @@ func save(t *testing.T, name string, data []byte) {
 		}
 	}
 	most := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
-		return cmp.Or(
-			cmp.Compare(count[b], count[a]),
-			cmp.Compare(uint32(a.R)<<16|uint32(a.G)<<8|uint32(a.B), uint32(b.R)<<16|uint32(b.G)<<8|uint32(b.B)),
-		)
+		return cmp.Or(cmp.Compare(count[b], count[a]),
+			cmp.Compare(uint32(a.R)<<16|uint32(a.G)<<8|uint32(a.B), uint32(b.R)<<16|uint32(b.G)<<8|uint32(b.B)))
 	})
 
 	var palette color.Palette
@@ -124,7 +122,7 @@ func save(t *testing.T, name string, data []byte) {
 
 	nearest := map[color.RGBA]uint8{}
 	for c := range count {
-		nearest[c] = uint8(palette.Index(c)) //nolint:gosec // of at most 256
+		nearest[c] = uint8(palette.Index(c))
 	}
 
 	small := image.NewPaletted(size, palette)
@@ -139,8 +137,7 @@ func save(t *testing.T, name string, data []byte) {
 		t.Fatal(err)
 	}
 
-	err = os.WriteFile(screenshotPath(name), b.Bytes(), 0o644)
-	if err != nil { //nolint:gosec // it is part of the documentation
+	if err := os.WriteFile(screenshotPath(name), b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,8 +11,7 @@ import (
 func checkShareLink(t *testing.T, h *shared) {
 	_, p, c := h.open(t)
 	pasteText(p, "text/plain", "# For a friend\n")
-	p.Click("Convert Ctrl")
-	p.See(".job[data-status=completed]")
+	convert(p)
 	p.Click("Share")
 	p.Reads("dialog", "Anyone with the link", "without a key", "on this computer only")
 	p.See("#lifetime").MustSelect("1 hour")
@@ -40,12 +39,12 @@ func checkShareLink(t *testing.T, h *shared) {
 		return res.StatusCode, string(body)
 	}
 	if status, body := get(); status != http.StatusOK || !strings.HasPrefix(body, "%PDF-") {
-		t.Errorf("%s answers %d, %.100q; want the PDF", link, status, body)
+		t.Errorf("%s: status %d, %.100q; want 200 and the PDF", link, status, body)
 	}
 	p.Click("Delete the result")
 	p.Reads(".says", "Expired")
 
 	if status, body := get(); status != http.StatusGone {
-		t.Errorf("%s answers %d, %.100q after the result was deleted; want 410", link, status, body)
+		t.Errorf("%s after the result was deleted: status %d, %.100q; want 410", link, status, body)
 	}
 }

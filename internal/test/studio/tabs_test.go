@@ -37,66 +37,67 @@ func writeModels(t *testing.T) string {
 		fmt.Fprintf(&b, "  - {id: %s, upstreams: [{base_url: %q, model: %s}]%s}\n", m.id, base, m.id, m.more)
 	}
 
-	name := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+	return writeFile(t, "models.yaml", []byte(b.String()))
+}
+
+// writeFile writes a file in a new directory and returns its path.
+func writeFile(t *testing.T, name string, data []byte) string {
+	t.Helper()
+
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 
-	return name
+	return path
 }
 
-// checkChat checks an answer with reasoning.
+// checkChat checks answers with reasoning and links, and an answer that is stopped.
 func checkChat(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Click("Chat")
 	p.Until("the models are there", `() => document.querySelector("#model")?.options.length === 7`)
 	p.See("textarea[aria-label=Message]").MustInput("Name a fruit.").MustType(input.Enter)
-	p.Until(
-		"the answer is there",
-		`(text) => document.querySelector(".said.assistant .below") !== null && document.querySelector(".said.assistant").innerText.includes(text)`,
-		inferencetest.Answer,
-	)
+	waitForAnswer(p, inferencetest.Answer)
 
 	if folded := p.Eval(`() => String(document.querySelector(".reasoning").open)`); folded != "false" {
-		t.Errorf("open is %s, want the reasoning folded", folded)
+		t.Errorf("open = %s, want false: the reasoning is folded", folded)
 	}
 	p.Press(".reasoning summary")
 	p.Reads(".reasoning", inferencetest.Thought)
 	p.Click("Copy as")
 	p.Reads(".program", "/v1/chat/completions", "Name a fruit.")
 	p.Click("Close")
-	// A tool that no worker has is disabled, and its title says why without naming a setting.
+	// A tool that no worker has is disabled. Its title has the reason, without the name of a setting.
 	p.Until(
 		"a tool is not offered",
 		`() => [...document.querySelectorAll(".toggle")].some(e => e.innerText === "Web" && e.disabled &&
 		e.title === "no search engine is configured")`,
 	)
 	// Reasoning between tags in the text is folded as well.
-	p.See("#model").MustSelect("reason-think")
+	selectModel(p, "reason-think")
 	p.See("textarea[aria-label=Message]").MustInput("Again.").MustType(input.Enter)
 	p.Until("its answer has no tags", `(text, thought) => {
 		const last = [...document.querySelectorAll(".said.assistant")].at(-1);
 		return last.querySelector(".below") && last.querySelector(".reasoning")?.textContent.includes(thought) &&
 			last.querySelector(":scope > .prose").innerText.trim() === text;
 	}`, inferencetest.Answer, inferencetest.Thought)
-	p.See("#model").MustSelect("echo")
+	selectModel(p, "echo")
 	p.See("textarea[aria-label=Message]").MustInput("See docs/rest.md#errors now.").MustType(input.Enter)
 	p.See(`.prose a[href="/docs/rest#errors"]`)
 	// This answer never ends, so it is stopped and requested again from another model.
-	p.See("#model").MustSelect("hang-middle")
+	selectModel(p, "hang-middle")
 	p.See("textarea[aria-label=Message]").MustInput("And another?").MustType(input.Enter)
 	p.Click("Stop")
 	p.Until("it is stopped", `() => [...document.querySelectorAll(".below")].at(-1)?.innerText.includes("Stopped")`)
-	p.See("#model").MustSelect("whole")
+	selectModel(p, "whole")
 	p.Click("Try again")
-	p.Until(
-		"the other model answers",
-		`() => [...document.querySelectorAll(".said")].at(-1).innerText.includes("Hello")`,
-	)
+	p.Until("the other model answers",
+		`() => [...document.querySelectorAll(".said")].at(-1).innerText.includes("Hello")`)
 	p.Until("no question is lost", `() => document.querySelectorAll(".said.user").length === 4`)
 }
 
-// checkPageExport checks that a page becomes a picture.
+// checkPageExport exports a page as a picture, and an address that the guard rejects.
 func checkPageExport(t *testing.T, h *shared) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -115,22 +116,17 @@ func checkPageExport(t *testing.T, h *shared) {
 	p.Reads(".notice.error, .job[data-status=failed]", "169.254.169.254")
 }
 
-// checkTranscription checks that a recording becomes text.
+// checkTranscription transcribes a recording.
 func checkTranscription(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Click("Transcribe")
 	p.Until("the model is there", `() => document.querySelector("#voice-model")?.value === "ears"`)
-
-	name := filepath.Join(t.TempDir(), "memo.wav")
-	if err := os.WriteFile(name, sampleWAV(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p.Page.MustElement("#recording").MustSetFiles(name)
+	p.Page.MustElement("#recording").MustSetFiles(writeFile(t, "memo.wav", sampleWAV()))
 	p.Press(".side button[type=submit]:not(:disabled)")
 	p.Until("the text is there", `() => document.querySelector(".transcript pre")?.innerText.startsWith("one two")`)
 }
 
-// sampleWAV returns a WAV file with two seconds of a tone, 16 bits at 16 kHz.
+// sampleWAV returns a WAV file with two seconds of a tone, in 16 000 samples of two bytes a second.
 func sampleWAV() []byte {
 	const rate, seconds = 16000, 2
 	var b bytes.Buffer
@@ -143,6 +139,7 @@ func sampleWAV() []byte {
 	b.WriteString("RIFF")
 	binary.Write(&b, binary.LittleEndian, 36+size)
 	b.WriteString("WAVEfmt ")
+	// Size, PCM and one channel, samples and bytes a second, bytes and bits of a sample.
 	binary.Write(&b, binary.LittleEndian, []uint32{16, 1 | 1<<16, rate, rate * 2, 2 | 16<<16})
 	b.WriteString("data")
 	binary.Write(&b, binary.LittleEndian, size)

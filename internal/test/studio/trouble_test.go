@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/go-rod/rod/lib/input"
@@ -16,8 +17,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestOpenPageSurvivesARestartAndANewKey restarts the server of an open page, and then revokes its key.
-func TestOpenPageSurvivesARestartAndANewKey(t *testing.T) {
+// TestOpenPageSurvivesRestartAndNewKey restarts the server of an open page, and then replaces its key.
+func TestOpenPageSurvivesRestartAndNewKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	keys := filepath.Join(dir, "keys.yaml")
@@ -58,23 +59,21 @@ func TestOpenPageSurvivesARestartAndANewKey(t *testing.T) {
 	signIn("second-key-0123456789")
 	p.Reads(".cm-content", "Written without a server")
 	p.Until("the dialog is closed", `() => !document.querySelector("#key")`)
-	p.Click("Convert Ctrl")
-	p.See(".job[data-status=completed]")
+	convert(p)
 
-	// The addresses of a job expire. Here they have expired while the page was closed, so it must get new ones.
+	// The addresses of a job expire. The page must get new ones if they expired while it was closed.
 	var jobs struct {
 		Data []presswork.Job `json:"data"`
 	}
 
 	_, _, list := e2e.NewClient(t, server.Address, "second-key-0123456789").Do("GET", "/api/conversion", "", nil)
 	if err := json.Unmarshal(list, &jobs); err != nil || len(jobs.Data) != 1 {
-		t.Fatalf("jobs %s, %v", list, err)
+		t.Fatalf("jobs %s (%v), want one", list, err)
 	}
-	p.Eval(
-		`id => localStorage.setItem("presswork.jobs", JSON.stringify([{id, kind: "conversion", title: "An old one", status: "processing", stage: "printing", progress: 60, seq: 1,
-		created: new Date().toISOString(), ws: "/api/conversion/ws/" + id + "?token=expired", artifact: {url: "/api/artifacts/" + id + "/download?token=expired"}}]))`,
-		jobs.Data[0].ID,
-	)
+	p.Eval(`id => localStorage.setItem("presswork.jobs", JSON.stringify([{
+		id, kind: "conversion", title: "An old one", status: "processing", stage: "printing", progress: 60, seq: 1,
+		created: new Date().toISOString(), ws: "/api/conversion/ws/" + id + "?token=expired",
+		artifact: {url: "/api/artifacts/" + id + "/download?token=expired"}}]))`, jobs.Data[0].ID)
 	p.Page.MustReload().MustWaitLoad()
 	p.See(".cm-content")
 	p.Click("History")
@@ -88,34 +87,28 @@ func TestOpenPageSurvivesARestartAndANewKey(t *testing.T) {
 func checkLongPasteAndMicrophone(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Allow = []string{"422 (", "413 ("}
-	p.Eval(`() => {
-		const data = new DataTransfer();
-		data.setData("text/plain", "# Five megabytes\n\n" + "Some words of one line.\n\n".repeat(200_000));
-		const e = document.querySelector(".cm-content");
-		e.focus(); document.execCommand("selectAll");
-		e.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
-	}`)
+	pasteText(p, "text/plain", "# Five megabytes\n\n"+strings.Repeat("Some words of one line.\n\n", 200_000))
 	p.Until("the text is there", `() => document.querySelector(".words").innerText.startsWith("1000")`)
-	// If the text is too long for a preview, the page says so. The editor must work in both cases.
-	p.Until(
-		"the preview or the reason for its absence is shown",
-		`() => `+page+`.body.innerText.includes("Five megabytes") || document.querySelector(".page .notice") !== null`,
-	)
+	// If the text is too long for a preview, the page shows a notice. The editor must work in both cases.
+	p.Until("the preview or the reason for its absence is shown",
+		`() => `+page+`.body.innerText.includes("Five megabytes") || document.querySelector(".page .notice") !== null`)
 	pasteText(p, "text/plain", "# Short again\n\n")
 	waitForPreview(p, "Short again")
 
-	p.Eval(`() => {
-		const data = new DataTransfer();
-		const bytes = Uint8Array.from(atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="), c => c.charCodeAt(0));
-		data.items.add(new File([bytes], "image.png", {type: "image/png"}));
-		document.querySelector(".cm-content").dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
-	}`)
+	p.Eval(`file => document.querySelector(".cm-content").dispatchEvent(
+		new ClipboardEvent("paste", {clipboardData: `+transfer+`([file]), bubbles: true, cancelable: true}))`,
+		file{"image.png", "image/png", picture(t)})
 	p.Until("the picture is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
 
 	p.Click("Transcribe")
 	p.Until("the model is there", `() => document.querySelector("#voice-model")?.value === "ears"`)
-	p.Eval(`() => { const start = MediaRecorder.prototype.start; MediaRecorder.prototype.start = function () {
-		this.addEventListener("dataavailable", e => window.recorded = (window.recorded ?? 0) + e.data.size); start.call(this, 100) } }`)
+	p.Eval(`() => {
+		const start = MediaRecorder.prototype.start;
+		MediaRecorder.prototype.start = function () {
+			this.addEventListener("dataavailable", e => window.recorded = (window.recorded ?? 0) + e.data.size);
+			start.call(this, 100);
+		};
+	}`)
 	p.Click("Record")
 	p.Until("something is recorded", `() => window.recorded > 1000`)
 	p.Click("Stop")

@@ -7,7 +7,7 @@ import (
 	"github.com/go-rod/rod/lib/input"
 )
 
-// checkVersions restores a text that was replaced, and takes it back.
+// checkVersions restores an earlier text, and undoes that.
 func checkVersions(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	first := "# Report\n\nThe first paragraph stays.\n\n" + strings.Repeat("A sentence that goes. ", 30) +
@@ -39,7 +39,7 @@ func checkVersions(t *testing.T, h *shared) {
 	p.Reads(".cm-content", "A new one.")
 	waitForSave(p)
 
-	// After a reload the versions are still there; the restored text is one of them.
+	// After a reload the versions still exist. One of them is the restored text.
 	p.Page.MustReload().MustWaitLoad()
 	p.Reads(".cm-content", "A new one.")
 	p.Click("Versions")

@@ -20,12 +20,11 @@ func TestAdminListsAndRepeatsWebhooks(t *testing.T) {
 	t.Cleanup(receiver.Close)
 	_, c := e2e.Serve(t, map[string]string{"OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(receiver.URL, "http://")})
 	p := browsertest.NewVisitor(t).Open(c.Base+"/admin#webhooks", 1280, 800, false)
-	p.Until("the empty list says how to get a webhook",
+	p.Until("the empty list explains how to get a webhook",
 		`() => document.querySelector(".deliveries .empty")?.innerText.includes("webhook_url")`)
 
-	id := c.Submit(
-		e2e.Submission{Content: "# Hooked", Filename: "hooked.pdf", WebhookURL: receiver.URL + "/hook?secret=1"},
-	).JobID
+	address := receiver.URL + "/hook?secret=1"
+	id := c.Submit(e2e.Submission{Content: "# Hooked", Filename: "hooked.pdf", WebhookURL: address}).JobID
 	wait.Receive(t, "the webhook", received)
 	p.Until("the webhook is listed without its query", `id => {
 		const row = document.querySelector(".deliveries tbody tr[data-result=delivered]");
@@ -37,10 +36,8 @@ func TestAdminListsAndRepeatsWebhooks(t *testing.T) {
 	if again := wait.Receive(t, "the webhook again", received); again != "msg_"+id {
 		t.Errorf("the second webhook has the id %s, want msg_%s", again, id)
 	}
-	p.Until("both tries are listed", `() => document.querySelectorAll(".deliveries tbody tr").length === 2`)
+	p.Until("both deliveries are listed", `() => document.querySelectorAll(".deliveries tbody tr").length === 2`)
 	p.Press(".deliveries tbody .id")
-	p.Until(
-		"the dialog of the job has both tries",
-		`() => document.querySelectorAll(".detail .deliveries tbody tr").length === 2`,
-	)
+	p.Until("the dialog of the job has both deliveries",
+		`() => document.querySelectorAll(".detail .deliveries tbody tr").length === 2`)
 }

@@ -1,4 +1,4 @@
-// Package wait lets tests wait for a condition or a value, with a deadline that only a broken program reaches.
+// Package wait waits in tests for a condition or a value. Only a broken program reaches the deadline.
 package wait
 
 import (
@@ -30,7 +30,7 @@ func For(limit time.Duration, condition func() bool) bool {
 	return true
 }
 
-// ForDay waits past midnight UTC if that is less than Patience away, because the counters of a day end there.
+// ForDay waits until midnight UTC has passed if it is less than Patience away. Daily counters start again there.
 func ForDay() {
 	const day = 24 * time.Hour
 
