@@ -1,6 +1,6 @@
-// The AI SDK with its providers for Groq and for compatible servers.
+// The cases for the AI SDK with its providers for Groq and for compatible servers.
 import {
-  assert, client, base, laxBase, key, model, load, thought, answer, pixel, left, asked, row, without, run, failure,
+  assert, client, base, laxBase, key, model, load, shapes, formats, normal, pixel, left, asked, row, without, run, failure,
 } from './rows.mjs';
 
 const groq = client === 'ai-sdk-groq';
@@ -13,12 +13,12 @@ const open = ({ root = base, apiKey = key, ...more } = {}) => groq
   ? createGroq({ baseURL: root + '/openai/v1', apiKey, ...more })
   : createOpenAICompatible({ name: 'compat', baseURL: root + '/v1', apiKey, includeUsage: true, supportsStructuredOutputs: true, ...more });
 const provider = open();
-/** Options that the providers take under their own name. */
+/** Returns options under the name of the provider. */
 const special = (options) => ({ providerOptions: groq
   ? { groq: { reasoningFormat: options.reasoning_format, reasoningEffort: options.reasoning_effort } }
   : { compat: options } });
 const ask = (scenario, more = {}) => generateText({ model: provider(model(scenario)), prompt: 'Hi', maxRetries: 0, ...more });
-/** A stream read to its end: its parts by type. An error is thrown. */
+/** Reads a stream to its end and returns its parts by type. It throws the error of a stream. */
 async function read(scenario, more = {}) {
   const got = { text: '', reasoning: '', calls: [], parts: [] };
   const result = streamText({ model: provider(model(scenario)), prompt: 'Hi', maxRetries: 0, onError() {}, ...more });
@@ -61,7 +61,6 @@ row('A3', async () => {
 });
 row('A5', async () => {
   const a = await read('echo', { prompt: 'one two three' });
-  // This provider hands on the content parts of a user message as a string.
   assert.equal(a.text, 'one two three');
   assert.ok(a.usage.outputTokens > 0);
 });
@@ -147,9 +146,6 @@ row('C26', async () => {
   assert.deepEqual(JSON.parse((await read('json', person)).text), { name: 'Ada', age: 36 });
 });
 
-const shapes = ['reason-field', 'reason-content', 'reason-think', 'reason-letters', 'reason-prefilled', 'reason-harmony'];
-const formats = { raw: [`<think>${thought}</think>${answer}`, ''], parsed: [answer, thought], hidden: [answer, ''] };
-const normal = (s) => s.replace(/<think>\s*/, '<think>').replace(/\s*<\/think>\s*/, '</think>');
 row('D27', async () => {
   for (const scenario of shapes) for (const [reasoning_format, want] of Object.entries(formats)) {
     const a = await ask(scenario, special({ reasoning_format }));
@@ -217,15 +213,15 @@ row('F42', async () => {
   assert.equal(errorOf(e).param, 'temperature');
 });
 row('F43', async () => {
-  // The key has one place, which the stream holds until the client with retries was refused.
+  // The key allows one request at a time. The stream uses it until the server rejects the client with retries.
   const stop = new AbortController();
   const slow = open({ apiKey: `slow-${client}` });
   const stream = streamText({ model: slow(model('hang-middle:slow')), prompt: 'Hi', abortSignal: stop.signal, maxRetries: 0, onError() {} });
   const parts = stream.fullStream[Symbol.asyncIterator]();
   for (let p; (p = await parts.next()).value?.type !== 'text-delta'; );
-  const refused = await failure(generateText({ model: slow(model('hello')), prompt: 'Hi', maxRetries: 0 }));
-  assert.equal(refused.statusCode, 429);
-  assert.ok(refused.isRetryable && Number(refused.responseHeaders['retry-after']) >= 1);
+  const rejected = await failure(generateText({ model: slow(model('hello')), prompt: 'Hi', maxRetries: 0 }));
+  assert.equal(rejected.statusCode, 429);
+  assert.ok(rejected.isRetryable && Number(rejected.responseHeaders['retry-after']) >= 1);
   const patient = open({ apiKey: `slow-${client}`, fetch: async (...a) => {
     const res = await fetch(...a);
     if (res.status === 429) stop.abort();
@@ -236,21 +232,22 @@ row('F43', async () => {
   assert.ok(Date.now() - began >= 900);
 });
 row('F44', async () => {
-  const of = async (scenario, status, tries) => {
+  const expect = async (scenario, status, tries) => {
     let count = 0;
     const counting = open({ fetch: (...a) => (count++, fetch(...a)) });
     const e = await failure(generateText({ model: counting(model(scenario)), prompt: 'Hi', maxRetries: 1 }));
     assert.equal((e.lastError ?? e).statusCode, status, scenario);
     assert.equal(count, tries, scenario);
   };
-  await Promise.all([of('status:500', 502, 2), of('status:422', 422, 1), of('html', 502, 2), of('garbage', 502, 2), of('context', 400, 1)]);
+  await Promise.all([expect('status:500', 502, 2), expect('status:422', 422, 1), expect('html', 502, 2), expect('garbage', 502, 2), expect('context', 400, 1)]);
 });
 row('F46', async () => {
-  while (!(await asked('hang')).length) await failure(ask('hang', { abortSignal: AbortSignal.timeout(1000) })); // what never reached it cannot leave it
+  // The request must reach the model before it can be cancelled.
+  while (!(await asked('hang')).length) await failure(ask('hang', { abortSignal: AbortSignal.timeout(1000) }));
   await left('hang');
 });
 without('the AI SDK parses every answer', 'A4');
-without('the AI SDK has audio in providers of its own', 'G47', 'G48', 'G49');
+without('the AI SDK has audio in its own providers', 'G47', 'G48', 'G49');
 if (groq) without('Groq\'s provider has no embeddings', 'G50');
 else row('G50', async () => {
   const { embeddings, usage } = await embedMany({ model: provider.embeddingModel(model('vector')), values: ['one', 'two of them'], maxRetries: 0 });
@@ -260,13 +257,13 @@ else row('G50', async () => {
 without('the AI SDK drops the vendor\'s fields', 'A8');
 without('the AI SDK sends known fields only', 'A9', 'B21', 'D29', 'T1', 'T2', 'T3');
 without('the AI SDK asks for one answer', 'T4');
-if (groq) without('Groq\'s clients know chats only', 'T5');
+if (groq) without('Groq\'s clients have chat completions only', 'T5');
 else row('T5', async () => {
   const { text } = await generateText({ model: provider.completionModel(model('many')), prompt: 'One', maxRetries: 0 });
   assert.equal(text, 'Answer number 0');
 });
-without('the AI SDK does not ask for models', 'A11', 'A12', 'F40');
-without('the stream is the client\'s own', 'E37');
+without('the AI SDK does not list models', 'A11', 'A12', 'F40');
+without('only the AI SDK can close its stream', 'E37');
 without('the AI SDK sends no time-out', 'F45');
-without('these providers know chats only', 'R1', 'R2', 'R3', 'R4', 'R5', 'R6');
+without('these providers have chat completions only', 'R1', 'R2', 'R3', 'R4', 'R5', 'R6');
 await run();

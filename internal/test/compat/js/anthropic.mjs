@@ -1,4 +1,4 @@
-// Anthropic's SDK for JavaScript on /v1/messages, whole and streamed by its helper.
+// Checks Anthropic's SDK for JavaScript on /v1/messages, with whole answers and with its helper for streams.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 
@@ -50,7 +50,7 @@ for (const [fail, kind, status, type] of [
   [() => streamed('busy'), Anthropic.InternalServerError, 529, 'overloaded_error'],
   [() => streamed('cut'), Anthropic.APIError, undefined, 'api_error'],
 ]) {
-  const e = await fail().then(() => assert.fail('it should have failed'), (e) => e);
+  const e = await fail().then(() => assert.fail('the call did not fail, want an error'), (e) => e);
   assert.ok(e instanceof kind, String(e));
   assert.deepEqual([e.status, e.error.error.type], [status, type]);
 }

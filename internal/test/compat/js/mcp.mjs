@@ -1,4 +1,4 @@
-// The official MCP SDK for JavaScript on `presswork mcp` and on /mcp.
+// Checks the official MCP SDK for JavaScript on `presswork mcp` and on /mcp.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

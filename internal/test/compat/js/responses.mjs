@@ -1,14 +1,14 @@
-// The rows about the Responses API, which only OpenAI's SDK has.
+// The cases of the Responses API, which only OpenAI's SDK has.
 import { assert, counting, finding, model, pixel, weather, row, collect, failure } from './rows.mjs';
 
 const flat = { type: 'function', strict: false, ...weather.function };
 const turns = 'think Which city? | weather {"city": "Oslo"}\nthink And the sea? | say One more. | weather {"city": "Rome"}';
 const kinds = (response) => response.output.map((item) => item.type);
 
-/** Registers the rows of an SDK; tools is one whose server has built-in tools. */
+/** Registers the cases of an SDK. tools is the same SDK for the server with built-in tools. */
 export function responses(sdk, tools, zodTextFormat, z) {
   const respond = (scenario, body = {}, client = sdk) => client.responses.create({ model: model(scenario), input: 'Hi', ...body });
-  /** The response that the SDK's helper checks and joins. */
+  /** Returns the response that the SDK's helper joins from the events of a stream. */
   const streamed = (scenario, body = {}, client = sdk) => client.responses.stream({ model: model(scenario), input: 'Hi', ...body }).finalResponse();
 
   row('R1', async () => {

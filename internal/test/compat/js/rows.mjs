@@ -1,5 +1,4 @@
-// What every JavaScript client needs: where the server is, and rows of results
-// as JSON lines on standard output.
+// The base of every JavaScript client: the addresses of the servers, and results as lines of JSON on standard output.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 
@@ -8,9 +7,9 @@ export const base = process.env.COMPAT_BASE;
 export const laxBase = process.env.COMPAT_LAX_BASE;
 export const toolsBase = process.env.COMPAT_TOOLS_BASE;
 export const key = `key-${client}`;
-/** The name of a model whose upstream plays the scenario, for this client alone. */
+/** Returns the name of a model for this client alone. Its upstream follows the scenario. */
 export const model = (scenario) => `${client}/${scenario}`;
-/** Packages lie where scripts/compat.sh put them. */
+/** Imports a package from the folder of scripts/compat.sh. */
 export const load = (name) => import(createRequire(process.env.COMPAT_MODULES + '/').resolve(name));
 
 export const thought = 'Okay, the user asks for a fruit. 🍎';
@@ -32,31 +31,37 @@ export const person = {
   additionalProperties: false,
 };
 
-/** What the model "tools-plan" is to do, a line for each round. */
+/** Plans for the model "tools-plan", one line for each round. */
 export const counting = 'say Counting. | python {"code": "print(6 * 7)"}\nsay It is 42.';
 export const finding = 'browser_search {"query": "paper"}\nbrowser_open {"id": 0}\nsay Cai Lun 【1†L0-L3】 made it.';
 export const mixed = 'python {"code": "1"}\nweather {"city": "Oslo"} | python {"code": "2"}';
 
-/** Waits until the upstream of a model was left by its client. */
+export const shapes = ['reason-field', 'reason-content', 'reason-think', 'reason-letters', 'reason-prefilled', 'reason-harmony'];
+/** The text and the reasoning of an answer by reasoning_format. */
+export const formats = { raw: [`<think>${thought}</think>${answer}`, ''], parsed: [answer, thought], hidden: [answer, ''] };
+/** Returns a raw answer without the blanks that models put around the tags. */
+export const normal = (s) => s.replace(/<think>\s*/, '<think>').replace(/\s*<\/think>\s*/, '</think>');
+
+/** Waits until a request to the model has been cancelled. */
 export async function left(scenario) {
   const res = await fetch(`${process.env.COMPAT_CONTROL}/left?model=${encodeURIComponent(model(scenario))}`);
-  assert.equal(res.status, 200, 'the upstream was not left');
+  assert.equal(res.status, 200, 'no request to the model was cancelled');
 }
 
-/** What the upstream of a model was asked, oldest first. */
+/** Returns the requests that the model has received, oldest first. */
 export async function asked(scenario) {
   return (await fetch(`${process.env.COMPAT_CONTROL}/asked?model=${encodeURIComponent(model(scenario))}`)).json();
 }
 
 const rows = [];
-/** A case: it fails when fn throws; a string that it returns is a remark. */
+/** Registers a case. It fails if fn throws. A string that fn returns is a remark. */
 export const row = (id, fn) => rows.push([id, fn]);
-/** Cases that this client has no way to ask for. */
+/** Reports cases that this client cannot send. */
 export const without = (reason, ...ids) => ids.forEach((id) => print({ case: id, without: reason }));
 
 const print = (r) => process.stdout.write(JSON.stringify(r) + '\n');
 
-/** Runs the rows, a few at a time. */
+/** Runs the cases, four at a time. */
 export async function run() {
   const one = async () => {
     for (let next; (next = rows.shift()); ) {
@@ -91,13 +96,13 @@ export function callsOf(chunks) {
   }
   return calls;
 }
-/** The error that a promise must end with. */
+/** Returns the error with which a promise must end. */
 export async function failure(promise) {
   try {
     await promise;
   } catch (e) {
     return e;
   }
-  throw new Error('it should have failed');
+  throw new Error('the call did not fail, want an error');
 }
 export { assert };

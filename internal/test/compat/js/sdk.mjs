@@ -1,6 +1,6 @@
-// The official JavaScript SDKs of Groq and OpenAI, which one generator made.
+// The cases for the official JavaScript SDKs of Groq and OpenAI, which come from one generator.
 import {
-  assert, client, base, laxBase, toolsBase, key, model, counting, finding, mixed, without, load, thought, answer, pixel, user, weather, person,
+  assert, client, base, laxBase, toolsBase, key, model, counting, finding, mixed, without, load, shapes, formats, normal, pixel, user, weather, person,
   left, asked, row, run, collect, contentOf, reasoningOf, callsOf, failure,
 } from './rows.mjs';
 import { responses } from './responses.mjs';
@@ -214,7 +214,7 @@ row('T4', async () => {
   for await (const c of await create({ model: model('many'), n: 2, stream: true })) for (const choice of c.choices) said[choice.index] += choice.delta.content ?? '';
   assert.deepEqual(said, ['Answer number 0', 'Answer number 1']);
 });
-if (groq) without('Groq\'s clients know chats only', 'T5');
+if (groq) without('Groq\'s clients have chat completions only', 'T5');
 else row('T5', async () => {
   const a = await sdk.completions.create({ model: model('many'), prompt: ['One', 'Two'], logprobs: 1 });
   assert.deepEqual(a.choices.map((c) => c.text), ['Answer number 0', 'Answer number 1']);
@@ -259,9 +259,6 @@ row('C26', async () => {
   assert.deepEqual(JSON.parse(contentOf(chunks)), { name: 'Ada', age: 36 });
 });
 
-const shapes = ['reason-field', 'reason-content', 'reason-think', 'reason-letters', 'reason-prefilled', 'reason-harmony'];
-const formats = { raw: [`<think>${thought}</think>${answer}`, ''], parsed: [answer, thought], hidden: [answer, ''] };
-const normal = (s) => s.replace(/<think>\s*/, '<think>').replace(/\s*<\/think>\s*/, '</think>');
 row('D27', async () => {
   for (const scenario of shapes) for (const [reasoning_format, [content, reasoning]] of Object.entries(formats)) {
     const { message } = (await create({ model: model(scenario), reasoning_format })).choices[0];
@@ -359,12 +356,12 @@ row('F42', async () => {
   }
 });
 row('F43', async () => {
-  // The key has one place, which the stream holds until the client with retries was refused.
+  // The key allows one request at a time. The stream uses it until the server rejects the client with retries.
   const stream = await open({ apiKey: `slow-${client}` }).chat.completions.create({ model: model('hang-middle:slow'), messages: user(), stream: true });
   const rest = collect(stream);
-  const refused = await failure(open({ apiKey: `slow-${client}` }).chat.completions.create({ model: model('hello'), messages: user() }));
-  assert.ok(refused instanceof SDK.RateLimitError);
-  assert.ok(Number(refused.headers.get('retry-after')) >= 1);
+  const rejected = await failure(open({ apiKey: `slow-${client}` }).chat.completions.create({ model: model('hello'), messages: user() }));
+  assert.ok(rejected instanceof SDK.RateLimitError);
+  assert.ok(Number(rejected.headers.get('retry-after')) >= 1);
   const slow = open({ apiKey: `slow-${client}`, maxRetries: 20, fetch: async (...a) => {
     const res = await fetch(...a);
     if (res.status === 429) stream.controller.abort();
@@ -373,11 +370,11 @@ row('F43', async () => {
   const began = Date.now();
   const a = await slow.chat.completions.create({ model: model('hello'), messages: user() });
   assert.equal(a.choices[0].message.content, 'Hello, world!');
-  assert.ok(Date.now() - began >= 900, 'it did not wait');
+  assert.ok(Date.now() - began >= 900, 'the client did not wait for retry-after');
   await rest;
 });
 row('F44', async () => {
-  const of = async (scenario, cls, status, retries) => {
+  const expect = async (scenario, cls, status, retries) => {
     let tries = [];
     const counting = open({ maxRetries: 2, fetch: (url, init) => {
       tries.push(new Headers(init.headers).get('x-stainless-retry-count'));
@@ -386,32 +383,32 @@ row('F44', async () => {
     const e = await failure(counting.chat.completions.create({ model: model(scenario), messages: user() }));
     assert.ok(e instanceof cls && e.status === status, `${scenario}: ${e.status} ${e}`);
     assert.deepEqual(tries, ['0', '1', '2'].slice(0, retries + 1), scenario);
-    assert.ok(!JSON.stringify(e.error).includes('127.0.0.1'), 'it tells an internal address');
+    assert.ok(!JSON.stringify(e.error).includes('127.0.0.1'), 'the error reveals an internal address');
   };
   await Promise.all([
-    of('status:500', SDK.InternalServerError, 502, 2), of('status:503', SDK.InternalServerError, 503, 2),
-    of('status:401', SDK.InternalServerError, 502, 0), of('status:404', SDK.InternalServerError, 502, 0),
-    of('status:422', SDK.UnprocessableEntityError, 422, 0), of('html', SDK.InternalServerError, 502, 2), of('garbage', SDK.InternalServerError, 502, 2),
-    of('context', SDK.BadRequestError, 400, 0),
+    expect('status:500', SDK.InternalServerError, 502, 2), expect('status:503', SDK.InternalServerError, 503, 2),
+    expect('status:401', SDK.InternalServerError, 502, 0), expect('status:404', SDK.InternalServerError, 502, 0),
+    expect('status:422', SDK.UnprocessableEntityError, 422, 0), expect('html', SDK.InternalServerError, 502, 2), expect('garbage', SDK.InternalServerError, 502, 2),
+    expect('context', SDK.BadRequestError, 400, 0),
   ]);
 });
 row('F45', async () => {
   const running = await create({ model: model('narrow'), stream: true });
   const e = await failure(create({ model: model('narrow') }, { timeout: 500 }));
   assert.ok(e instanceof SDK.APIConnectionTimeoutError || e.status === 504, String(e));
-  await new Promise((r) => setTimeout(r, 5000)); // the server looks now and then whether a client is there
+  await new Promise((r) => setTimeout(r, 5000)); // the server checks every few seconds whether the client is connected
   running.controller.abort();
   await create({ model: model('narrow'), max_tokens: 7 });
-  assert.equal((await asked('hang-once')).length, 2, 'what nobody waits for reached the model');
+  assert.equal((await asked('hang-once')).length, 2, 'a request without a caller reached the model');
 });
 row('F46', async () => {
-  while (!(await asked('hang')).length) { // what never reached it cannot leave it
+  while (!(await asked('hang')).length) { // the request must reach the model before it can be cancelled
     const e = await failure(create({ model: model('hang') }, { timeout: 1000 }));
     assert.ok(e instanceof SDK.APIConnectionTimeoutError || e.status === 504, String(e));
   }
   await left('hang');
 });
-/** Two seconds of sound at 4 kHz, as WAV. */
+/** A WAV file with two seconds of 4 000 samples of two bytes. */
 const wav = (() => {
   const b = Buffer.alloc(44 + 16000, '\x00\x40', 'latin1');
   Buffer.from('RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\x02\0\x10\0data', 'latin1').copy(b);
@@ -450,7 +447,7 @@ row('G50', async () => {
   assert.equal(numbers.usage.prompt_tokens, 4);
 });
 if (groq) {
-  without('Groq\'s clients know chats only', 'R1', 'R2', 'R3', 'R4', 'R5', 'R6');
+  without('Groq\'s clients have chat completions only', 'R1', 'R2', 'R3', 'R4', 'R5', 'R6');
 } else {
   const { zodTextFormat } = await load('openai/helpers/zod');
   responses(sdk, open({ baseURL: at(toolsBase) }), zodTextFormat, z);

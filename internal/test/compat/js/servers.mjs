@@ -1,4 +1,4 @@
-// The SDKs of OpenAI and Anthropic for JavaScript with the tools of an MCP server that models.yaml names.
+// Checks the SDKs of OpenAI and Anthropic for JavaScript with the tools of an MCP server of models.yaml.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 

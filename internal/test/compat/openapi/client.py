@@ -1,4 +1,4 @@
-"""Uses the generated client for a conversion and a completion."""
+"""Checks the generated client: a conversion, an export, themes and completions."""
 
 import os
 import time
@@ -25,10 +25,10 @@ assert delete_artifact.sync_detailed(job.artifact.id, client=client).status_code
 waited = submit_conversion.sync(client=client, body=Conversion(content="# Waited for"), prefer="wait=60")
 assert waited.payload.read().startswith(b"%PDF-"), waited
 
-refused = submit_conversion.sync(client=client, body=Conversion(content="# Hi", theme="nrod"))
-assert refused.error.code == "theme_not_found", refused
-refused = export_pdf.sync(client=client, body=PDFExport(url="http://127.0.0.1/"))
-assert refused.error.code == "address_not_allowed", refused
+rejected = submit_conversion.sync(client=client, body=Conversion(content="# Hi", theme="nrod"))
+assert rejected.error.code == "theme_not_found", rejected
+rejected = export_pdf.sync(client=client, body=PDFExport(url="http://127.0.0.1/"))
+assert rejected.error.code == "address_not_allowed", rejected
 
 themes = list_themes.sync(client=client)
 assert themes.count == len(themes.themes) and get_theme.sync(themes.default, client=client).name == themes.default

@@ -1,4 +1,4 @@
-// Uses the generated types for a conversion and a completion.
+// Checks the generated types: a conversion, an export and a completion.
 import createClient from "openapi-fetch";
 import type { components, paths } from "./schema.js";
 
@@ -26,8 +26,8 @@ check(job.status === "completed" && job.artifact !== null, job);
 const pdf = await client.GET("/api/artifacts/{id}/download", { params: { path: { id } }, parseAs: "blob" });
 check(pdf.data !== undefined && pdf.data.size === job.artifact.size, pdf.error);
 
-const refused = await client.POST("/export-pdf", { body: { url: "http://127.0.0.1/", options: { pdf_a: "2b" } } });
-check(refused.error?.error.code === "address_not_allowed", refused);
+const rejected = await client.POST("/export-pdf", { body: { url: "http://127.0.0.1/", options: { pdf_a: "2b" } } });
+check(rejected.error?.error.code === "address_not_allowed", rejected);
 
 const completed = await client.POST("/v1/chat/completions", { body: { model: "hello", messages: [{ role: "user", content: "Say hi" }] } });
 check(completed.data !== undefined && "choices" in completed.data && completed.data.choices.length === 1, completed.error);

@@ -1,4 +1,4 @@
-"""OpenAI's Agents SDK for Python: its runner, with tools, structured output and a stream."""
+"""Checks OpenAI's Agents SDK for Python: its runner with tools, structured output and a stream."""
 import asyncio
 import os
 

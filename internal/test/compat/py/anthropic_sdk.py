@@ -1,4 +1,4 @@
-"""Anthropic's SDK for Python on /v1/messages, whole and streamed by its helpers."""
+"""Checks Anthropic's SDK for Python on /v1/messages, with whole answers and with its helpers for streams."""
 import asyncio
 import os
 
@@ -27,21 +27,22 @@ def create(model, messages=None, client=sdk, **body):
 
 
 def streamed(model, messages=None, client=sdk, **body):
-    """The message that the SDK's helper joins from the events."""
+    """Returns the message that the SDK's helper joins from the events."""
     with client.messages.stream(**{"model": model, "max_tokens": 2048, "messages": messages or user(), **body}) as stream:
         list(stream)
         return stream.get_final_message()
 
 
 def failure(fn, kind):
+    """Returns the exception of a kind that a call must raise."""
     try:
         fn()
     except kind as e:
         return e
-    raise AssertionError(f"{kind} was expected")
+    raise AssertionError(f"the call raised nothing, want {kind}")
 
 
-# Text, whole and streamed, in blocking and asynchronous clients, by both headers with a key.
+# Text, whole and streamed, in blocking and asynchronous clients, with each header for a key.
 for send in [create, streamed]:
     a = send("hello", system=[{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}],
              stop_sequences=["END"], metadata={"user_id": "u"}, service_tier="auto")
@@ -64,7 +65,7 @@ image = {"type": "image", "source": {"type": "base64", "media_type": "image/png"
 note = {"type": "document", "title": "Note", "source": {"type": "text", "media_type": "text/plain", "data": "A note."}}
 assert create("hello", user([image, note, {"type": "text", "text": "What is it?"}])).content[0].text == "Hello, world!"
 
-# Three turns with thoughts and calls, whose signatures come back.
+# Three turns with thoughts and calls. The client sends the signatures of the thoughts back.
 history = user(turns)
 for send, city in [(create, "Oslo"), (streamed, "Rome")]:
     a = send("tools-plan", history, tools=[weather], thinking=thinking)
@@ -81,7 +82,7 @@ two = streamed("tools-plan", user('weather {"city": "Oslo"} | weather {"city": "
 assert [b.input["city"] for b in two.content] == ["Oslo", "Rome"] and len({b.id for b in two.content}) == 2, two
 assert sdk.messages.parse(model="json", max_tokens=99, messages=user(), output_format=Person).parsed_output == Person(name="Ada", age=36)
 
-# The SDK runs the tools itself, through the beta address.
+# The SDK itself runs the tools, with the beta address.
 
 
 @anthropic.beta_tool
@@ -93,7 +94,7 @@ def look(city: str) -> str:
 last = sdk.beta.messages.tool_runner(model="tools-plan", max_tokens=99, messages=user('look {"city": "Oslo"}'), tools=[look]).until_done()
 assert last.content[0].text == "The tool says: rain in Oslo", last
 
-# The built-in tools, whose calls and results the server adds to the answer.
+# Built-in tools. The server adds their calls and results to the answer.
 with_tools = anthropic.Anthropic(api_key=key, base_url=os.environ["COMPAT_TOOLS_BASE"], max_retries=0)
 search = [{"type": "web_search_20250305", "name": "web_search"}, {"type": "web_fetch_20250910", "name": "web_fetch"}]
 plan = os.environ["COMPAT_TOOLS_MODEL"]

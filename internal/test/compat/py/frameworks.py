@@ -1,4 +1,4 @@
-"""LangChain and Pydantic AI on the three wire formats, and LangChain's embeddings."""
+"""Checks LangChain and Pydantic AI in the three wire formats, and LangChain's embeddings."""
 import asyncio
 import os
 
@@ -42,6 +42,7 @@ def messages(model):
 
 
 def joined(stream):
+    """Returns the sum of the chunks of a stream."""
     whole = None
     for chunk in stream:
         whole = chunk if whole is None else whole + chunk
@@ -53,7 +54,7 @@ for open_model in [chat, responses, messages]:
         a = send(open_model("hello"), [SystemMessage("Be brief."), HumanMessage("Hi")])
         assert a.text == "Hello, world!" and a.usage_metadata["output_tokens"] == 4, (open_model, a)
 
-        # A loop with tools. The answers of the model go back as LangChain keeps them.
+        # A loop with tools. LangChain sends the answers of the model back as it keeps them.
         able, said = open_model("tools-plan").bind_tools([weather]), [HumanMessage(plan)]
         for city in ["Oslo", "Rome"]:
             a = send(able, said)

@@ -1,4 +1,4 @@
-"""LangChain on Groq's Python SDK."""
+"""The cases for LangChain with Groq's Python SDK."""
 import asyncio
 import gc
 import json
@@ -23,12 +23,17 @@ def ask(scenario, text="Hi", **options):
     return chat(scenario, **options).invoke(text)
 
 
-def read(scenario, text="Hi", **options):
-    """A stream read to its end and added up."""
+def joined(stream):
+    """Returns the sum of the chunks of a stream."""
     whole = None
-    for chunk in chat(scenario, **options).stream(text):
+    for chunk in stream:
         whole = chunk if whole is None else whole + chunk
     return whole
+
+
+def read(scenario, text="Hi", **options):
+    """Reads a stream to its end and returns the sum of its chunks."""
+    return joined(chat(scenario, **options).stream(text))
 
 
 def tools(scenario):
@@ -67,7 +72,7 @@ def _():
             break
     stream.close()
     del stream, c
-    gc.collect()  # LangChain leaves the SDK's stream to the collector
+    gc.collect()  # LangChain does not close the SDK's stream; the collector does
     left("hang-middle")
 
 
@@ -95,10 +100,7 @@ def _():
 
 
 def streamed_calls(scenario):
-    whole = None
-    for chunk in tools(scenario).stream("Hi"):
-        whole = chunk if whole is None else whole + chunk
-    return whole.tool_calls
+    return joined(tools(scenario).stream("Hi")).tool_calls
 
 
 @row("B14")
@@ -319,8 +321,8 @@ def _():
 def _():
     stream = chat("hang-middle:slow", api_key=f"slow-{client}").stream("Hi")
     next(stream)
-    refused = failure(lambda: ask("hello", api_key=f"slow-{client}"))
-    assert isinstance(refused, groq.RateLimitError)
+    rejected = failure(lambda: ask("hello", api_key=f"slow-{client}"))
+    assert isinstance(rejected, groq.RateLimitError)
     stream.close()
     del stream
     gc.collect()  # as in A6
@@ -337,7 +339,7 @@ def _():
 
 @row("F46")
 def _():
-    while not asked("hang"):  # what never reached it cannot leave it
+    while not asked("hang"):  # the request must reach the model before it can be cancelled
         assert isinstance(failure(lambda: ask("hang", timeout=1)), (groq.APITimeoutError, groq.InternalServerError))
     left("hang")
 
@@ -345,11 +347,11 @@ def _():
 without("LangChain parses every answer", "A3", "A4")
 without("LangChain has no audio", "G47", "G48", "G49")
 without("langchain-groq has no embeddings", "G50")
-without("langchain-groq knows chats only", "R1", "R2", "R3", "R4", "R5", "R6")
-without("LangChain has a usage of its own", "A8")
+without("langchain-groq has chat completions only", "R1", "R2", "R3", "R4", "R5", "R6")
+without("LangChain has its own usage", "A8")
 without("LangChain sends known fields only", "A9")
-without("LangChain does not ask for models", "A11", "A12", "F40")
+without("LangChain does not list models", "A11", "A12", "F40")
 without("the stream is a generator", "E37")
 without("the same SDK as groq-python", "F45")
-without("Groq's clients know chats only", "T5")
+without("Groq's clients have chat completions only", "T5")
 run()

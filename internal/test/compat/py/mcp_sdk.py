@@ -1,4 +1,4 @@
-# The official MCP SDK for Python on `presswork mcp` and on /mcp, in the versions that it speaks.
+"""Checks the official MCP SDK for Python on `presswork mcp` and on /mcp, in both modes of its client."""
 import asyncio
 import os
 import sys
@@ -11,6 +11,7 @@ TEXT = "# One\n\n### Three\n"
 
 
 async def check(client, output):
+    """Calls the tools of a server and reads its resources."""
     names = [t.name for t in (await client.list_tools()).tools]
     assert len(names) == 9 and "convert_markdown" in names, names
     seen = []

@@ -1,5 +1,5 @@
-"""What every Python client needs: where the server is, and rows of results as
-JSON lines on standard output."""
+"""The base of every Python client: the addresses of the servers, and results as lines of JSON
+on standard output."""
 import faulthandler
 import gc
 import json
@@ -35,7 +35,7 @@ person = {
     "required": ["name", "age"],
     "additionalProperties": False,
 }
-# What the model "tools-plan" is to do, a line for each round.
+# Plans for the model "tools-plan", one line for each round.
 counting = 'say Counting. | python {"code": "print(6 * 7)"}\nsay It is 42.'
 finding = 'browser_search {"query": "paper"}\nbrowser_open {"id": 0}\nsay Cai Lun 【1†L0-L3】 made it.'
 mixed = 'python {"code": "1"}\nweather {"city": "Oslo"} | python {"code": "2"}'
@@ -44,7 +44,7 @@ formats = {"raw": (f"<think>{thought}</think>{answer}", ""), "parsed": (answer, 
 
 
 def normal(content):
-    """A raw answer without the blanks that models put around the tags."""
+    """Returns a raw answer without the blanks that models put around the tags."""
     return re.sub(r"\s*</think>\s*", "</think>", re.sub(r"<think>\s*", "<think>", content))
 
 
@@ -53,23 +53,24 @@ def user(text="Hi"):
 
 
 def model(scenario):
-    """The name of a model whose upstream plays the scenario, for this client alone."""
+    """Returns the name of a model for this client alone. Its upstream follows the scenario."""
     return f"{client}/{scenario}"
 
 
 def control(what, scenario):
+    """Returns the answer of a control address of the upstream."""
     query = urllib.parse.quote(model(scenario), safe="")
     with urllib.request.urlopen(f"{os.environ['COMPAT_CONTROL']}/{what}?model={query}") as res:
         return json.load(res)
 
 
 def left(scenario):
-    """Waits until the upstream of a model was left by its client."""
+    """Waits until a request to the model has been cancelled."""
     control("left", scenario)
 
 
 def asked(scenario):
-    """What the upstream of a model was asked, oldest first."""
+    """Returns the requests that the model has received, oldest first."""
     return control("asked", scenario)
 
 
@@ -78,13 +79,14 @@ out = threading.Lock()
 
 
 def say(**row):
+    """Prints a result."""
     with out:
         sys.stdout.write(json.dumps(row) + "\n")
         sys.stdout.flush()
 
 
 def row(case):
-    """A case: it fails when the function raises; a string that it returns is a remark."""
+    """Registers a case. It fails if the function raises. A string that the function returns is a remark."""
 
     def register(fn):
         rows.append((case, fn))
@@ -94,24 +96,24 @@ def row(case):
 
 
 def without(reason, *cases):
-    """Cases that this client has no way to ask for."""
+    """Reports cases that this client cannot send."""
     for case in cases:
         say(case=case, without=reason)
 
 
 def run():
+    """Runs the cases, four at a time."""
     def one(case, fn):
         try:
             say(case=case, ok=True, remark=fn() or "")
         except BaseException:
             say(case=case, ok=False, error=traceback.format_exc()[-2000:])
 
-    # A client that hangs says where before the test kills it.
+    # A client that hangs prints its stacks before the test kills it.
     faulthandler.dump_traceback_later(120)
-    # https://github.com/encode/httpcore/issues/990: an answer that broke off is part of
-    # a cycle with its traceback. When the collector
-    # finds it while this thread holds the lock of httpcore's pool, closing it
-    # waits for that lock for ever.
+    # An answer that broke off is part of a reference cycle with its traceback. If the collector closes it while this
+    # thread holds the lock of httpcore's pool, the thread waits for its own lock forever. See
+    # https://github.com/encode/httpcore/issues/990.
     gc.disable()
     with ThreadPoolExecutor(4) as pool:
         for case, fn in rows:
@@ -119,6 +121,7 @@ def run():
 
 
 def content_of(chunks):
+    """Joins the text of a stream."""
     return "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
 
 
@@ -134,9 +137,9 @@ def calls_of(chunks):
 
 
 def failure(fn):
-    """The error that a call must end with."""
+    """Returns the exception that a call must raise."""
     try:
         fn()
     except Exception as e:
         return e
-    raise AssertionError("it should have failed")
+    raise AssertionError("the call raised nothing, want an exception")

@@ -1,4 +1,4 @@
-"""The official Python SDKs of Groq and OpenAI, which one generator made."""
+"""The cases for the official Python SDKs of Groq and OpenAI, which come from one generator."""
 import asyncio
 import base64
 import io
@@ -292,7 +292,7 @@ def _():
 
 
 def recording():
-    """Two seconds of sound at 4 kHz, as WAV."""
+    """Returns a WAV file with two seconds of 4 000 samples of two bytes."""
     out = io.BytesIO()
     with wave.open(out, "wb") as w:
         w.setparams((1, 2, 4000, 0, "NONE", ""))
@@ -317,9 +317,9 @@ def _():
 
 @row("G48")
 def _():
-    more = {"extra_body": {"url": "data:audio/wav;base64," + base64.b64encode(wav).decode()}}
     if groq:
-        assert sdk.audio.transcriptions.create(model=model("ears"), url=more["extra_body"]["url"]).text == "one two"
+        url = "data:audio/wav;base64," + base64.b64encode(wav).decode()
+        assert sdk.audio.transcriptions.create(model=model("ears"), url=url).text == "one two"
     e = failure(lambda: sdk.audio.transcriptions.create(model=model("ears"), file=("a.wav", b"#EXTM3U")))
     assert e.status_code == 400 and "by its content" in str(e)
 

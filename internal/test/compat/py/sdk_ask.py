@@ -1,4 +1,4 @@
-"""One of the two SDKs, and how its rows ask."""
+"""The SDK of this client, and helpers for its requests."""
 import importlib
 
 from rows import base, client, key, model, person, user, weather
@@ -9,6 +9,7 @@ SDK, AsyncSDK = (sdk_module.Groq, sdk_module.AsyncGroq) if groq else (sdk_module
 
 
 def at(root):
+    """Returns the base address of the SDK for a server."""
     return root if groq else root + "/v1"
 
 
@@ -25,7 +26,7 @@ def create(scenario, client=sdk, **body):
 
 
 def error_of(e):
-    """The error object, which one SDK unwraps and the other does not."""
+    """Returns the error object, which only one of the SDKs unwraps."""
     return e.body.get("error", e.body)
 
 

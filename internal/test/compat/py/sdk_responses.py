@@ -1,4 +1,4 @@
-"""The rows about the Responses API, which only OpenAI's SDK has."""
+"""The cases of the Responses API, which only OpenAI's SDK has."""
 import asyncio
 
 from pydantic import BaseModel
@@ -19,7 +19,7 @@ def respond(scenario, said="Hi", client=sdk, **body):
 
 
 def streamed(scenario, said="Hi", client=sdk, **body):
-    """The events of a stream and its response, which the SDK's helper checks and joins."""
+    """Returns the events of a stream, and the response that the SDK's helper joins from them."""
     with client.responses.stream(**{"model": model(scenario), "input": said, **body}) as stream:
         return list(stream), stream.get_final_response()
 
@@ -29,7 +29,7 @@ def kinds(response):
 
 
 if groq:
-    without("Groq's clients know chats only", "R1", "R2", "R3", "R4", "R5", "R6")
+    without("Groq's clients have chat completions only", "R1", "R2", "R3", "R4", "R5", "R6")
 else:
 
     @row("R1")

@@ -1,4 +1,4 @@
-"""The rows about built-in tools, several answers and texts."""
+"""The cases of built-in tools, several answers and text completions."""
 from rows import calls_of, content_of, counting, finding, mixed, model, row, tools_base, user, weather, without
 from sdk_ask import at, create, groq, open_sdk, sdk
 
@@ -11,7 +11,7 @@ def run_tools(plan, **body):
 
 
 def executed_of(message):
-    """The calls, which one SDK has a type for."""
+    """Returns the calls of built-in tools. Only Groq's SDK has a type for them."""
     calls = message.executed_tools or []
     if groq:
         assert all(isinstance(e, ExecutedTool) for e in calls)
@@ -64,7 +64,7 @@ def _():
 
 
 if groq:
-    without("Groq's clients know chats only", "T5")
+    without("Groq's clients have chat completions only", "T5")
 else:
 
     @row("T5")

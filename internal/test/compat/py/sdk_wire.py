@@ -1,4 +1,4 @@
-"""Odd streams, failures and time-outs."""
+"""The cases of unusual streams, failures and time-outs."""
 import time
 
 from rows import asked, client, content_of, failure, left, row, user
@@ -87,35 +87,35 @@ def _():
 
 @row("F43")
 def _():
-    # The key has one place, which the stream holds until the client with retries was refused.
+    # The key allows one request at a time. The stream uses it until the server rejects the client with retries.
     stream = create("hang-middle:slow", open_sdk(api_key=f"slow-{client}"), stream=True)
     next(stream)
-    refused = failure(lambda: create("hello", open_sdk(api_key=f"slow-{client}")))
-    assert isinstance(refused, sdk_module.RateLimitError) and int(refused.response.headers["retry-after"]) >= 1
+    rejected = failure(lambda: create("hello", open_sdk(api_key=f"slow-{client}")))
+    assert isinstance(rejected, sdk_module.RateLimitError) and int(rejected.response.headers["retry-after"]) >= 1
     http = sdk_module.DefaultHttpxClient(event_hooks={"response": [lambda r: r.status_code == 429 and stream.close()]})
     began = time.monotonic()
     assert create("hello", open_sdk(api_key=f"slow-{client}", max_retries=20, http_client=http)).choices[0].message.content == "Hello, world!"
-    assert time.monotonic() - began >= 0.9, "it did not wait"
+    assert time.monotonic() - began >= 0.9, "the client did not wait for retry-after"
 
 
 @row("F44")
 def _():
-    def of(scenario, cls, status, retries):
+    def expect(scenario, cls, status, retries):
         tries = []
         http = sdk_module.DefaultHttpxClient(event_hooks={"request": [lambda r: tries.append(r.headers["x-stainless-retry-count"])]})
         e = failure(lambda: create(scenario, open_sdk(max_retries=2, http_client=http)))
         assert isinstance(e, cls) and e.status_code == status, (scenario, e)
         assert tries == ["0", "1", "2"][: retries + 1], (scenario, tries)
-        assert "127.0.0.1" not in str(e.body), "it tells an internal address"
+        assert "127.0.0.1" not in str(e.body), "the error reveals an internal address"
 
     server = sdk_module.InternalServerError
-    of("status:500", server, 502, 2)
-    of("status:401", server, 502, 0)
-    of("status:404", server, 502, 0)
-    of("status:422", sdk_module.UnprocessableEntityError, 422, 0)
-    of("html", server, 502, 2)
-    of("garbage", server, 502, 2)
-    of("context", sdk_module.BadRequestError, 400, 0)
+    expect("status:500", server, 502, 2)
+    expect("status:401", server, 502, 0)
+    expect("status:404", server, 502, 0)
+    expect("status:422", sdk_module.UnprocessableEntityError, 422, 0)
+    expect("html", server, 502, 2)
+    expect("garbage", server, 502, 2)
+    expect("context", sdk_module.BadRequestError, 400, 0)
 
 
 @row("F45")
@@ -124,15 +124,15 @@ def _():
     next(running)
     e = failure(lambda: create("narrow", timeout=0.5))
     assert isinstance(e, sdk_module.APITimeoutError) or e.status_code == 504, e
-    time.sleep(5)  # the server looks now and then whether a client is there
+    time.sleep(5)  # the server checks every few seconds whether the client is connected
     running.close()
     create("narrow", max_tokens=7)
-    assert len(asked("hang-once")) == 2, "what nobody waits for reached the model"
+    assert len(asked("hang-once")) == 2, "a request without a caller reached the model"
 
 
 @row("F46")
 def _():
-    while not asked("hang"):  # what never reached it cannot leave it
+    while not asked("hang"):  # the request must reach the model before it can be cancelled
         e = failure(lambda: create("hang", timeout=1))
         assert isinstance(e, sdk_module.APITimeoutError) or e.status_code == 504, e
     left("hang")

@@ -1,4 +1,4 @@
-"""The SDKs of OpenAI and Anthropic for Python with the tools of an MCP server that models.yaml names."""
+"""Checks the SDKs of OpenAI and Anthropic for Python with the tools of an MCP server of models.yaml."""
 import os
 
 import anthropic
@@ -20,11 +20,11 @@ def failure(fn, kind):
         fn()
     except kind as e:
         return e
-    raise AssertionError("it should have failed")
+    raise AssertionError(f"the call raised nothing, want {kind}")
 
 
 def joined(**body):
-    """The response that the SDK's helper joins from the events, and their names."""
+    """Returns the response that the SDK's helper joins from the events, and the names of the events."""
     with sdk.responses.stream(model="tools-plan", **body) as stream:
         names = [e.type for e in stream]
         return stream.get_final_response(), names
@@ -49,7 +49,7 @@ steps = ["mcp_list_tools.in_progress", "mcp_list_tools.completed", "mcp_call.in_
          "mcp_call_arguments.done", "mcp_call.completed", "mcp_call.failed"]
 assert {"response." + s for s in steps} <= set(names), names
 
-# An approval, then the same conversation with it. The list is not sent again.
+# The model asks for an approval. The answer does not list the tools again.
 turns = [{"role": "user", "content": 'maps__city {"Name": "Oslo"}\nsay In Norway.'}]
 tools = [server(require_approval={"always": {"tool_names": ["city"]}})]
 first = sdk.responses.create(model="tools-plan", input=turns, tools=tools)
@@ -102,7 +102,7 @@ blocks(claude.beta.messages.create(**message, tools=[toolset], betas=["mcp-clien
 with claude.beta.messages.stream(**message, mcp_servers=servers, betas=["mcp-client-2025-04-04"]) as stream:
     blocks(stream.get_final_message())
 
-# The next turn has the results of the first one.
+# The next request has the results of the first answer.
 answer = claude.beta.messages.create(**message, mcp_servers=servers, betas=["mcp-client-2025-04-04"])
 message["messages"] += [{"role": "assistant", "content": [b.to_dict() for b in answer.content]}, {"role": "user", "content": "Why?"}]
 again = claude.beta.messages.create(**message, mcp_servers=servers, betas=["mcp-client-2025-04-04"])

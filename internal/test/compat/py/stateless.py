@@ -1,6 +1,5 @@
-"""A plugin of pytest for the tests that come with an SDK. They name stored answers, leave out the model in places, and
-have an MCP server at the address "url" and a tool whose schema is no JSON Schema. The plugin changes these fields of
-their requests and no others."""
+"""A pytest plugin for an SDK's own tests. Their requests name stored answers, an MCP server at the address "url" and a
+tool with an invalid schema, and some have no model. The plugin changes these fields and no others."""
 import importlib
 import os
 
@@ -9,6 +8,7 @@ left_out = ["background", "previous_response_id", "conversation", "prompt", "thr
 
 
 def change(options):
+    """Changes the fields of a request."""
     body = options.json_data
     if options.url.startswith("/responses") and options.method == "post":
         body = options.json_data = {"model": "model", "input": "Hi", **(body or {})}
@@ -22,6 +22,7 @@ def change(options):
 
 
 def wrap(cls):
+    """Makes a client change its requests before it sends them."""
     prepare = cls._prepare_options
 
     def blocking(self, options):

@@ -9,7 +9,7 @@ async function json(path) {
   return answer.json()
 }
 
-// Everything below is made in the browser, after several requests.
+// The browser creates everything below, after several requests.
 try {
   const user = await json('/api/user')
   const report = await json('/api/report')
@@ -54,8 +54,8 @@ function table(rows) {
   return table
 }
 
-// The first pictures load at once, the next as the browser's own lazy images,
-// the rest when an observer sees them. One is missing.
+// The first pictures load at once, the next with the attribute loading=lazy, and the others when an observer reports
+// them. The second picture does not exist.
 function gallery() {
   const gallery = text('div', '', 'gallery')
   for (let n = 1; n <= 12; n++) {

@@ -1,4 +1,4 @@
-// chart draws bars; it waits for a frame as chart libraries do.
+// chart draws bars. It waits for a frame, as chart libraries do.
 export function chart(canvas, months) {
   requestAnimationFrame(() => {
     const scale = 2
