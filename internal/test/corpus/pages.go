@@ -10,8 +10,8 @@ import (
 const (
 	sheetHeight = 297.0 // mm
 	sheetMargin = "20mm"
-	margin      = 20.0
-	resolution  = 36 // pixels per inch: a row is half a line of text
+	margin      = 20.0 // sheetMargin in mm
+	resolution  = 36   // pixels per inch: a row is half a line of text
 )
 
 // Pages counts the pages of some prints. Gap15 and Gap33 leave out the last page of a document.

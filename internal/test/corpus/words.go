@@ -158,6 +158,7 @@ func visibleText(page []byte) (string, error) {
 				return
 			case "b", "strong", "em", "i", "span", "a", "code", "mark", "u", "s", "del", "wbr", "sub", "sup", "small",
 				"font", "tt", "kbd", "var":
+				// These elements may be within a word.
 			default:
 				b.WriteByte('\n')
 			}
