@@ -86,8 +86,8 @@ func runAgent(t *testing.T, dir string, env []string, name string, args ...strin
 	return string(out)
 }
 
-// TestCodexCompletesTasks runs Codex with three of its sets of tools: a freeform patch with a shell, namespaces in an
-// item of the input, and the functions for unknown models.
+// TestCodexCompletesTasks runs Codex with three of its sets of tools. They are a freeform patch with a shell, namespaces
+// in an item of the input, and the functions for unknown models.
 func TestCodexCompletesTasks(t *testing.T) {
 	t.Parallel()
 	codex := agentPrograms(os.Getenv("PRESSWORK_COMPAT"))["codex"]

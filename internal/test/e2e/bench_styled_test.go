@@ -37,8 +37,8 @@ func fewRules(b *testing.B, content string) printable.Page {
 	}
 }
 
-// BenchmarkStyledPageAgainstFewRules prints each kind of document with its theme in a tab of the service, and with
-// fewRules in a warm tab of the raw browser.
+// BenchmarkStyledPageAgainstFewRules prints each kind of document with its theme in a tab of the service. It compares
+// that with the print of fewRules in a warm tab of the raw browser.
 func BenchmarkStyledPageAgainstFewRules(b *testing.B) {
 	const blocks, size = 6, 20
 
