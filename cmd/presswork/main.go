@@ -1,5 +1,11 @@
 // Command presswork runs the API, the workers and the local tools from one binary. Each command has its flags and
 // its output in one file. Package internal/app builds what the commands run.
+//
+// A call goes through these steps:
+//  1. main turns signals into the end of a context: the first one drains, a second one ends the process.
+//  2. run builds the tree of commands ([newRootCommand]) and executes the one that the arguments name.
+//  3. The command reads its flags and the settings, runs, and returns an error or nil.
+//  4. run prints the error, and exitStatus makes the exit status of it.
 package main
 
 import (

@@ -19,31 +19,31 @@ const (
 	InvalidRequest     Code = "invalid_request"
 	InvalidJSON        Code = "invalid_json"
 	UnknownField       Code = "unknown_field"
-	InvalidType        Code = "invalid_type"
-	InvalidOption      Code = "invalid_option"
-	ThemeNotFound      Code = "theme_not_found"
-	ContentEmpty       Code = "content_empty"
-	ContentNotUTF8     Code = "content_not_utf8"
-	InvalidURL         Code = "invalid_url"
-	FrontMatterInvalid Code = "front_matter_invalid"
-	WebhookInvalid     Code = "webhook_invalid"
+	InvalidType        Code = "invalid_type"         // of a field
+	InvalidOption      Code = "invalid_option"       // a value that is not allowed, or two that cannot be combined
+	ThemeNotFound      Code = "theme_not_found"      // there is no such theme, or its file is broken
+	ContentEmpty       Code = "content_empty"        // there is no text
+	ContentNotUTF8     Code = "content_not_utf8"     // the text is in another encoding
+	InvalidURL         Code = "invalid_url"          // not an http or https address
+	FrontMatterInvalid Code = "front_matter_invalid" // neither YAML nor TOML
+	WebhookInvalid     Code = "webhook_invalid"      // its address is not valid, or not allowed
 
-	InvalidAPIKey     Code = "invalid_api_key"
-	Forbidden         Code = "forbidden"
-	AddressNotAllowed Code = "address_not_allowed"
-	OriginNotAllowed  Code = "origin_not_allowed"
+	InvalidAPIKey     Code = "invalid_api_key"     // missing or unknown
+	Forbidden         Code = "forbidden"           // to this key, or outside the allowed folders
+	AddressNotAllowed Code = "address_not_allowed" // a page, image or webhook leads to a private address
+	OriginNotAllowed  Code = "origin_not_allowed"  // the request came from a page of another site
 
-	NotFound            Code = "not_found"
+	NotFound            Code = "not_found" // does not exist, or belongs to another key
 	MethodNotAllowed    Code = "method_not_allowed"
-	IdempotencyConflict Code = "idempotency_conflict"
-	JobFinished         Code = "job_finished"
-	ArtifactExpired     Code = "artifact_expired"
+	IdempotencyConflict Code = "idempotency_conflict" // the same key with another submission
+	JobFinished         Code = "job_finished"         // it cannot be cancelled any more
+	ArtifactExpired     Code = "artifact_expired"     // the result was deleted
 
 	ContentTooLarge      Code = "content_too_large"
 	UnsupportedMediaType Code = "unsupported_media_type"
-	RenderFailed         Code = "render_failed"
-	ContentTooComplex    Code = "content_too_complex"
-	StrictFindings       Code = "strict_findings"
+	RenderFailed         Code = "render_failed"       // the browser failed at each attempt
+	ContentTooComplex    Code = "content_too_complex" // nesting, tables or formulas exceed a limit
+	StrictFindings       Code = "strict_findings"     // the option strict makes warnings failures
 	// PageUnreachable is a page whose name does not resolve, whose server does not answer, or whose certificate is not
 	// valid.
 	PageUnreachable Code = "page_unreachable"
@@ -55,12 +55,12 @@ const (
 	// PDFPassword is an existing PDF file that needs a password, or its owner's.
 	PDFPassword Code = "pdf_password"
 
-	RateLimited      Code = "rate_limited"
-	QueueFull        Code = "queue_full"
-	StoreUnavailable Code = "store_unavailable"
-	StoreFull        Code = "store_full"
-	QueueUnavailable Code = "queue_unavailable"
-	RenderTimeout    Code = "render_timeout"
+	RateLimited      Code = "rate_limited"      // too many requests of a key, or bytes in progress
+	QueueFull        Code = "queue_full"        // for this key or for all
+	StoreUnavailable Code = "store_unavailable" // the object store does not answer; nothing was accepted
+	StoreFull        Code = "store_full"        // no result is old enough to be deleted
+	QueueUnavailable Code = "queue_unavailable" // Redis does not answer, or no worker began in time
+	RenderTimeout    Code = "render_timeout"    // RENDER_TIMEOUT was exceeded
 
 	// BrowserUnavailable reaches no caller of the API: a worker retries, and the job fails with RenderFailed after the
 	// last retry. Retries because of ErrUnfit do not count.

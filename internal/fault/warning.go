@@ -14,18 +14,18 @@ type WarningCode string
 
 // The warnings.
 const (
-	GlyphMissing   WarningCode = "glyph_missing"
-	ImageFailed    WarningCode = "image_failed"
-	LineOverflow   WarningCode = "line_overflow"
-	HeadingSkipped WarningCode = "heading_skipped"
-	AltMissing     WarningCode = "alt_missing"
-	LinkBroken     WarningCode = "link_broken"
-	DiagramFailed  WarningCode = "diagram_failed"
+	GlyphMissing   WarningCode = "glyph_missing"   // no font has the character; a box is printed
+	ImageFailed    WarningCode = "image_failed"    // the alternative text is printed
+	LineOverflow   WarningCode = "line_overflow"   // a code line or table was wrapped or made smaller
+	HeadingSkipped WarningCode = "heading_skipped" // a heading is more than one level below the last one
+	AltMissing     WarningCode = "alt_missing"     // a picture has no alternative text
+	LinkBroken     WarningCode = "link_broken"     // it leads to a missing heading or file
+	DiagramFailed  WarningCode = "diagram_failed"  // its source is printed
 	// CitationMissing is a citation of a work that no bibliography has. BibliographyFailed is a bibliography, or a part
 	// of one, that cannot be read.
 	CitationMissing    WarningCode = "citation_missing"
 	BibliographyFailed WarningCode = "bibliography_failed"
-	PDFUAIncomplete    WarningCode = "pdf_ua_incomplete"
+	PDFUAIncomplete    WarningCode = "pdf_ua_incomplete" // the PDF does not meet PDF/UA
 	// SlideOverflow is a slide with more than fits on a page.
 	SlideOverflow WarningCode = "slide_overflow"
 	// FrontMatterIgnored is a value of front matter that only another program supports.

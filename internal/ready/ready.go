@@ -1,4 +1,6 @@
-// Package ready runs readiness checks and builds the body of /readyz. The api and worker roles use the same body.
+// Package ready runs readiness checks and builds the body of /readyz. The api and worker roles use the same body. [Run]
+// runs the checks of a process at the same time, each for at most [Cap]. [Every] keeps the outcome of an expensive
+// check, because anyone can ask.
 package ready
 
 import (

@@ -1,4 +1,5 @@
-// Package recent keeps values for a while: the most recently used ones within a limit in bytes, or one up to an age.
+// Package recent keeps values for a while, in the memory of this process. A [Cache] has the most recently used values
+// within a limit in bytes. A [Value] is one value up to an age, which many callers share.
 package recent
 
 import (

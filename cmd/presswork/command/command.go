@@ -1,5 +1,7 @@
-// Package command has what the sub-commands of presswork share: the environment of the program, errors, the checks of
-// arguments, and flags.
+// Package command has what the sub-commands of presswork share. A [Program] is their environment: settings, output and
+// log. [Usage] marks the errors that end with the exit status for wrong usage, and [Interrupted] is the error after a
+// signal. [Known], [NoArgs] and [Exactly] check arguments. [ServerFlags] and [CacheFlags] are flags that several
+// commands have.
 package command
 
 import (

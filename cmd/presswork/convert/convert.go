@@ -1,4 +1,6 @@
-// Package convert has the commands that convert documents and web pages on this machine, and those of themes.
+// Package convert has the commands that convert documents and web pages on this machine, and those of themes. Each
+// command checks its flags, starts a local.Converter with the browser that it needs, and reports what was written.
+// The converter does the work in this process, without a server or a queue.
 package convert
 
 import (

@@ -1,4 +1,6 @@
-// Package models has the commands that use models and the tools of models.
+// Package models has the commands that use models and the tools of models. models, search, fetch and run-python work
+// on this machine with models.yaml and the settings. chat and transcribe talk to a running server through package
+// client. mcp offers the tools of Presswork to AI clients over standard input and output.
 package models
 
 import (

@@ -1,4 +1,5 @@
-// Package pdf is the command that changes and inspects PDF files.
+// Package pdf is the command that changes and inspects PDF files: merge, split, rotate and so on. Each operation is a
+// sub-command with its own flags; all share one pdfCommand. Package pdfops does the work, on whole files in memory.
 package pdf
 
 import (

@@ -1,4 +1,7 @@
 // Package history collects the messages of a request in whose format calls, their results and reasoning stand apart.
+// The formats are Responses and Messages. Upstreams need the form of chats: one message of the model with its reasoning
+// and its calls, followed by the results. A [History] is filled in the order of the request; [History.Messages] returns
+// the messages.
 package history
 
 import (

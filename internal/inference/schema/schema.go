@@ -1,5 +1,6 @@
 // Package schema checks the JSON Schemas of callers, and texts against them. Callers are not trusted, so every check
-// has a bound on size, depth and steps.
+// has a bound on size, depth and steps. [Check] rejects a schema before its request is queued, or before a tool of an
+// MCP server is offered. [Compile] and [Schema.Validate] then check the arguments of calls and answers in JSON.
 package schema
 
 import (

@@ -1,4 +1,6 @@
-// Package seal encrypts the reasoning of a model for the clients that send it back.
+// Package seal encrypts the reasoning of a model for the clients that send it back. A [Sealer] binds a text to its
+// owner: another owner cannot use it, and a changed text does not open. All nodes derive the same keys from one secret,
+// so a text that one node has sealed opens at every other.
 package seal
 
 import (

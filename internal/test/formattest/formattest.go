@@ -1,4 +1,5 @@
-// Package formattest answers requests with the scripted model and writes the answers in a wire format.
+// Package formattest answers requests with the scripted model and writes the answers in a wire format. Several
+// formats are thus tested with the same answers: calls, reasoning, failures.
 package formattest
 
 import (
