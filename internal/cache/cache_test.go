@@ -328,3 +328,27 @@ func BenchmarkHit(b *testing.B) {
 		}
 	})
 }
+
+func TestRedisLeavesEntriesOfANewerVersion(t *testing.T) {
+	t.Parallel()
+
+	opt, err := redis.ParseURL(redistest.Start(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(opt)
+	t.Cleanup(func() { client.Close() })
+
+	if err := client.ZAdd(t.Context(), "presswork:{cache}:used", redis.Z{Member: "mood/abc"}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	c := cache.NewRedis(client, cache.Options{})
+
+	if n, err := c.Clean(t.Context()); n != 0 || err != nil {
+		t.Errorf("Clean removed %d entries (%v), want none", n, err)
+	}
+
+	if s, err := c.Stats(t.Context()); len(s.Kinds) != len(cache.Kinds()) || err != nil {
+		t.Errorf("got the kinds %v (%v), want only known ones", s.Kinds, err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -149,8 +150,8 @@ func (r *Redis) Put(ctx context.Context, kind Kind, key string, value json.RawMe
 		len(value), r.o.MaxEntries, r.o.MaxBytes).Err()
 }
 
-// eachEntry calls f for every member of the index, in batches. stored is false for an entry that Redis has expired. f
-// must not change the index, because the batches are read by their positions.
+// eachEntry calls f for every member of the index of a known kind, in batches. stored is false for an entry that Redis
+// has expired. f must not change the index, because the batches are read by their positions.
 func (r *Redis) eachEntry(ctx context.Context, f func(kind Kind, key string, raw string, stored bool) error) error {
 	const batch = 200
 	for at := int64(0); ; at += batch {
@@ -171,7 +172,10 @@ func (r *Redis) eachEntry(ctx context.Context, f func(kind Kind, key string, raw
 		}
 
 		for i, m := range members {
-			kind, key, _ := cutMember(m)
+			kind, key, known := cutMember(m)
+			if !known {
+				continue
+			}
 
 			raw, err := reads[i].Result()
 			if err != nil && !errors.Is(err, redis.Nil) {
@@ -185,15 +189,15 @@ func (r *Redis) eachEntry(ctx context.Context, f func(kind Kind, key string, raw
 	}
 }
 
-// cutMember splits a member of the set of entries, "kind/key".
-func cutMember(m string) (Kind, string, bool) {
+// cutMember splits a member of the index, "kind/key". ok is false for a kind that this version does not know.
+func cutMember(m string) (kind Kind, key string, ok bool) {
 	for _, k := range Kinds() {
-		if prefix := string(k) + "/"; len(m) > len(prefix) && m[:len(prefix)] == prefix {
-			return k, m[len(prefix):], true
+		if key, ok := strings.CutPrefix(m, string(k)+"/"); ok {
+			return k, key, true
 		}
 	}
 
-	return "", m, false
+	return "", "", false
 }
 
 // Stats implements Cache.
