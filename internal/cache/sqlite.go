@@ -246,12 +246,12 @@ func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessag
 			_, err := db.ExecContext(ctx, "DELETE FROM entries WHERE kind = ? AND key = ? AND made = ?",
 				string(kind), key, made)
 
-			return ignoreReadOnly(err)
+			return ignoreUnwritable(err)
 		case !json.Valid(value):
 			s.o.Log.WarnContext(ctx, "removed a damaged cache entry", "kind", kind, "key", key)
 			_, err := db.ExecContext(ctx, "DELETE FROM entries WHERE kind = ? AND key = ?", string(kind), key)
 
-			return ignoreReadOnly(err)
+			return ignoreUnwritable(err)
 		}
 		outcome = hit
 
@@ -259,7 +259,7 @@ func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessag
 			_, err := db.ExecContext(ctx, "UPDATE entries SET used = ? WHERE kind = ? AND key = ?", now.UnixNano(),
 				string(kind), key)
 
-			return ignoreReadOnly(err)
+			return ignoreUnwritable(err)
 		}
 
 		return nil
@@ -272,8 +272,9 @@ func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessag
 	return value, outcome == hit, nil
 }
 
-// ignoreReadOnly returns nil for the error of a read-only database: the cache still serves reads.
-func ignoreReadOnly(err error) error {
+// ignoreUnwritable returns nil for the error of a database that cannot be written to: it is read-only or busy, or the
+// disk is full. The cache still serves reads.
+func ignoreUnwritable(err error) error {
 	if is(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY) {
 		return nil
 	}

@@ -28,7 +28,7 @@ func (s *SQLite) flush(ctx context.Context, db *sql.DB) error {
 func (s *SQLite) Stats(ctx context.Context) (Stats, error) {
 	var kinds map[Kind]KindStats
 	err := s.do(ctx, func(db *sql.DB) (err error) {
-		if err := ignoreReadOnly(s.flush(ctx, db)); err != nil {
+		if err := ignoreUnwritable(s.flush(ctx, db)); err != nil {
 			return err
 		}
 		kinds, err = s.kinds(ctx, db)
@@ -143,7 +143,7 @@ func (s *SQLite) Close() error {
 	if s.db == nil {
 		return nil
 	}
-	err := ignoreReadOnly(s.flush(context.Background(), s.db))
+	err := ignoreUnwritable(s.flush(context.Background(), s.db))
 	err = errors.Join(err, s.db.Close())
 	s.db = nil
 

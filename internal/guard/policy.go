@@ -178,7 +178,7 @@ func parseNever(entry string) (endpoint, error) {
 	}
 
 	if host == "" {
-		host = "0.0.0.0"
+		host = "0.0.0.0" // it listens on all addresses of this machine
 	}
 
 	e, err := parseEndpoint(host, port)
@@ -208,6 +208,8 @@ func (p *Policy) check(host string, ap netip.AddrPort) error {
 	}
 
 	s, isSpecial := classify(addr)
+	// The order matters: no exemption opens a range of the class never, and Presswork's own services stay closed in
+	// exempt ranges.
 	switch {
 	case isSpecial && s.class == never:
 		return refuse(Never, shown, fmt.Sprintf("%s addresses are never allowed", s.name))

@@ -369,7 +369,7 @@ func (m *Meter) Keep(ctx context.Context) {
 			return nil
 		})
 		if err != nil && ctx.Err() == nil {
-			m.log.Warn("renewing running requests failed", "requests", len(grants), "err", err)
+			m.log.Warn("could not renew running requests", "requests", len(grants), "error", err)
 		}
 	}
 }
