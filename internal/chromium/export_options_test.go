@@ -134,8 +134,9 @@ func pixel(t *testing.T, data []byte, x, y int) color.NRGBA {
 	return color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
 }
 
-func TestPDFsAndScreenshotsFollowTheirOptions(t *testing.T) {
-	t.Parallel()
+// optionsSite starts an Exporter and a site for the tests of options. It returns the address of the site.
+func optionsSite(t *testing.T) (e *chromium.Exporter, base string) {
+	t.Helper()
 	other := serve(t, pages{"/": "<script>document.write('framed script')</script>"})
 	port := serve(t, pages{
 		"/": `<style>@media screen{p.p{display:none}}@media print{p.s{display:none}}body{margin:0;background:#fff;color:var(--base-content)}#box{width:120px;height:50px;margin:700px 30px}</style>
@@ -146,9 +147,16 @@ func TestPDFsAndScreenshotsFollowTheirOptions(t *testing.T) {
 		"/blue":  "<style>body{margin:0}</style><div style='height:3000px;background:#00f'></div>",
 		"/clear": "<p>clear",
 	})
-	base := "http://site.test:" + port
-	e := startExporter(t, chromium.ExporterOptions{},
+	base = "http://site.test:" + port
+	e = startExporter(t, chromium.ExporterOptions{},
 		guard.Options{Allow: "site.test:" + port + ",other.test:" + other, Lookup: resolveToLoopback})
+
+	return e, base
+}
+
+func TestPDFsFollowTheirOptions(t *testing.T) {
+	t.Parallel()
+	e, base := optionsSite(t)
 
 	off := new(false)
 	for name, tc := range map[string]struct {
@@ -224,6 +232,11 @@ func TestPDFsAndScreenshotsFollowTheirOptions(t *testing.T) {
 	}
 	_, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/"}, export.PDFOptions{PageRanges: "90-95"})
 	wantCodeFor(t, "page ranges", err, fault.InvalidOption)
+}
+
+func TestScreenshotsFollowTheirOptions(t *testing.T) {
+	t.Parallel()
+	e, base := optionsSite(t)
 
 	themed := export.VisitOptions{Theme: "nord"}
 

@@ -37,8 +37,7 @@ Word\index{word}.
 
 func TestIndexHasThePagesOfItsEntries(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
-	r, path := convert(t, c, document.Document{Content: []byte(indexed)})
+	r, path := printDocument(t, document.Document{Content: []byte(indexed)})
 	text := poppler(t, "pdftotext", "-raw", "-f", fmt.Sprint(r.Pages), path, "-")
 	_, index, _ := strings.Cut(text, "Register\n")
 	// German sorts Ä as A.

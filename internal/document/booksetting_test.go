@@ -47,11 +47,7 @@ func TestLiteraryProseIsSetAsABook(t *testing.T) {
 			t.Parallel()
 			o := presswork.Options{Binding: "5mm", CropMarks: new(true)}
 
-			r, path := convert(
-				t,
-				converter(t, document.Options{Printer: printer(t)}),
-				document.Document{Content: []byte(novel(first)), Theme: "fantasy", Options: o},
-			)
+			r, path := printDocument(t, document.Document{Content: []byte(novel(first)), Theme: "fantasy", Options: o})
 			if len(r.Warnings) > 0 {
 				t.Errorf("got warnings %v, want none", r.Warnings)
 			}

@@ -13,8 +13,7 @@ import (
 // TestCitationsArePrinted follows a citation in a printed document to its entry.
 func TestCitationsArePrinted(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
-	result, path := convert(t, c, document.Document{
+	result, path := printDocument(t, document.Document{
 		Content: []byte(
 			"---\nbibliography: [refs.bib, more.json]\ncsl: vancouver\nnocite: |\n  @c\nlang: en\n---\n# Paper\n\nSaid before [@a; @b; @none].\n\n\\newpage\n",
 		),

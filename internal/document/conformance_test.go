@@ -188,9 +188,8 @@ func brokenWords(markdown []byte, printed string) (broken []string) {
 // Each change breaks one rule of a conformant file. The message names the rule.
 func TestOwnRulesFindFaults(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 	yes := true
-	good, _ := convert(t, c, document.Document{
+	good, _ := printDocument(t, document.Document{
 		Content:  []byte("# x\n\n- a [b](https://example.com)\n"),
 		Filename: "a.md",
 		Options: presswork.Options{

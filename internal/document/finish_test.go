@@ -20,10 +20,9 @@ import (
 
 func TestPasswordsProtectTextAndMetadata(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 	const password = "Gänse(füßchen) 漢" // with characters that PDF strings escape, and beyond Latin-1
 	// Long enough for two object streams.
-	_, path := convert(t, c, document.Document{
+	_, path := printDocument(t, document.Document{
 		Content: []byte("# Secret\n\n" + strings.Repeat("| a | b |\n|---|---|\n| c | d |\n\n", 200)),
 		Options: presswork.Options{Password: password, Author: "Ann"},
 	})
@@ -64,10 +63,9 @@ func TestPasswordsProtectTextAndMetadata(t *testing.T) {
 
 func TestSourcesAreAttachedUnderSafeNames(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 	content := "# Größe\n\ntext\n"
 
-	_, path := convert(t, c, document.Document{
+	_, path := printDocument(t, document.Document{
 		Content:  []byte(content),
 		Filename: `..\../evil/Prüf "bericht".pdf`,
 		Parts: []document.Part{
@@ -215,25 +213,26 @@ func TestTagsAddLittleToTheSize(t *testing.T) {
 		content string
 		limit   float64 // bytes tagged, in bytes untagged
 	}{"prose": {"# P\n\n" + prose.String(), 1.2}, "tables": {table.String(), 3}} {
-		tagged, _ := convert(t, c, document.Document{Content: []byte(d.content)})
-		untagged, _ := convert(
-			t,
-			c,
-			document.Document{Content: []byte(d.content), Options: presswork.Options{Tagged: new(false)}},
-		)
-		ratio := float64(len(tagged.PDF)) / float64(len(untagged.PDF))
+		t.Run(name, func(t *testing.T) {
+			tagged, _ := convert(t, c, document.Document{Content: []byte(d.content)})
+			untagged, _ := convert(
+				t,
+				c,
+				document.Document{Content: []byte(d.content), Options: presswork.Options{Tagged: new(false)}},
+			)
+			ratio := float64(len(tagged.PDF)) / float64(len(untagged.PDF))
 
-		if ratio > d.limit {
-			t.Errorf("%s: %d bytes tagged, %d untagged: %.2f ×, want at most %g ×",
-				name, len(tagged.PDF), len(untagged.PDF), ratio, d.limit)
-		}
+			if ratio > d.limit {
+				t.Errorf("%d bytes tagged, %d untagged: %.2f ×, want at most %g ×",
+					len(tagged.PDF), len(untagged.PDF), ratio, d.limit)
+			}
+		})
 	}
 }
 
 func TestOutlineHasTheWordsOfTheHeadings(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
-	_, path := convert(t, c, document.Document{
+	_, path := printDocument(t, document.Document{
 		Content: []byte(
 			"# One *two* three\n\n## \n\n## 🎉\n\n## The law $E = mc^2$ holds\n\n<h3>Raw <b>HTML</b></h3>\n\n## `code`\n",
 		),

@@ -44,10 +44,9 @@ func withoutSystem(t *testing.T) *chromium.Browser {
 func TestLinesInInterAreOneString(t *testing.T) {
 	t.Parallel()
 
-	c := converter(t, document.Options{Printer: printer(t)})
 	for _, theme := range []string{"light", "dark", "abyss", "lofi"} {
 		t.Run(theme, func(t *testing.T) {
-			r, _ := convert(t, c, document.Document{Content: []byte("minimum minimum minimum\n"), Theme: theme})
+			r, _ := printDocument(t, document.Document{Content: []byte("minimum minimum minimum\n"), Theme: theme})
 			whole := false
 
 			for _, object := range filetest.Objects(t, r.PDF) {
@@ -121,7 +120,7 @@ func TestEveryEmbeddedFamilyIsPrintedAsTrueType(t *testing.T) {
 // Hinted letters would be whole pixels of 0.75 pt wide.
 func TestLettersAreNotHinted(t *testing.T) {
 	t.Parallel()
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+	_, path := printDocument(t, document.Document{
 		Content: []byte("illicitly millimetre hamburger"),
 		Options: presswork.Options{CSS: "body{font:11pt Inter}"},
 	})
@@ -159,11 +158,7 @@ const manyScripts = "Ελληνικά, кириллица, tiếng Việt.\n\n�
 func TestNoGlyphIsMissingWithFontsOfTheSystem(t *testing.T) {
 	t.Parallel()
 
-	r, path := convert(
-		t,
-		converter(t, document.Options{Printer: printer(t)}),
-		document.Document{Content: []byte(manyScripts)},
-	)
+	r, path := printDocument(t, document.Document{Content: []byte(manyScripts)})
 	if len(r.Warnings) > 0 {
 		t.Errorf("got warnings %v, want none", r.Warnings)
 	}
@@ -247,7 +242,6 @@ func TestClippedContentFailsAStrictDocument(t *testing.T) {
 
 func TestClippedContentIsReported(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 	long := strings.Repeat("go on and ", 20) + "end"
 	text := "# Wide\n\n| a | b |\n|---|---|\n| first " + long + " | second " + long + " |\n\n```\ncode " + long + "\n```\n\nText " + long + "\n"
 
@@ -271,7 +265,7 @@ func TestClippedContentIsReported(t *testing.T) {
 		"a formula":           {content: "$$\\frac{" + strings.Repeat("x_{1}+", 80) + "1}{y}$$\n", says: "page 1: something is so wide that it is set in 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, _ := convert(t, c, document.Document{Content: []byte(test.content), Options: test.options})
+			r, _ := printDocument(t, document.Document{Content: []byte(test.content), Options: test.options})
 			if test.says == "" {
 				if len(r.Warnings) > 0 {
 					t.Errorf("got warnings %+v, want none", r.Warnings)

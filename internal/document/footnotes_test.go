@@ -55,7 +55,7 @@ func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d.Content = []byte(content)
-			_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), d)
+			_, path := printDocument(t, d)
 			pages := strings.Split(poppler(t, "pdftotext", "-raw", path, "-"), "\f")
 
 			for n := 1; n <= cited; n++ {
@@ -85,7 +85,7 @@ func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 				}
 			}
 
-			for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") { // from top to bottom
+			for i, page := range pageTexts(t, path) { // from top to bottom
 				if first := strings.Index(page, "notes"); first >= 0 && strings.Contains(page[first:], "marks") {
 					t.Errorf("text is printed below the notes of page %d", i+1)
 				}
@@ -114,11 +114,7 @@ func TestNotesFarApartAreOnTheirPages(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "Paragraph %d, %s.\n\n", n, strings.Repeat("which fills a line ", n%9))
 	}
-	_, path := convert(
-		t,
-		converter(t, document.Options{Printer: printer(t)}),
-		document.Document{Content: []byte(b.String())},
-	)
+	_, path := printDocument(t, document.Document{Content: []byte(b.String())})
 	noted := 0
 
 	for n, page := range strings.Split(poppler(t, "pdftotext", path, "-"), "\f") {
@@ -138,20 +134,19 @@ func TestNotesAreAtTheEndOnRequestOrOnOtherPages(t *testing.T) {
 	t.Parallel()
 
 	const content = "Text[^1].\n\n\\newpage\n\nMore.\n\n[^1]: The note.\n"
+
 	for name, o := range map[string]presswork.Options{
 		"on request":       {Footnotes: "end"},
 		"on smaller pages": {CSS: "@page{margin-bottom:120mm}"},
 	} {
-		_, path := convert(
-			t,
-			converter(t, document.Options{Printer: printer(t)}),
-			document.Document{Content: []byte(content), Options: o},
-		)
+		t.Run(name, func(t *testing.T) {
+			_, path := printDocument(t, document.Document{Content: []byte(content), Options: o})
 
-		pages := strings.Split(poppler(t, "pdftotext", path, "-"), "\f")
-		if len(pages) < 2 || !strings.Contains(pages[1], "The note.") {
-			t.Errorf("%s: got pages %q, want the note on the second", name, pages)
-		}
+			pages := strings.Split(poppler(t, "pdftotext", path, "-"), "\f")
+			if len(pages) < 2 || !strings.Contains(pages[1], "The note.") {
+				t.Errorf("got pages %q, want the note on the second", pages)
+			}
+		})
 	}
 }
 
@@ -159,7 +154,7 @@ func TestNotesAreAtTheEndOnRequestOrOnOtherPages(t *testing.T) {
 func TestOnlyNotesThatMoveAreAtTheEnd(t *testing.T) {
 	t.Parallel()
 	const content = "First[^1].\n\nText.\n\n\\newpage\n\nSecond[^2].\n\n\\newpage\n\nThird.\n\n[^1]: Noted 1.\n\n[^2]: Noted 2.\n"
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+	_, path := printDocument(t, document.Document{
 		Content: []byte(content),
 		Options: presswork.Options{CSS: "@page:first{margin-bottom:120mm}"},
 	})
@@ -194,13 +189,13 @@ func TestNoTextIsPrintedBelowNotes(t *testing.T) {
 		fmt.Fprintf(&css, ".high%d{height:%gpx}", n, 356+float64(n)/4)
 	}
 	css.WriteString("[class^=high],.low{break-inside:avoid;margin:0}.low{height:300px}")
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+	_, path := printDocument(t, document.Document{
 		Content: []byte(content.String()),
 		Options: presswork.Options{PageSize: "A5", CSS: css.String()},
 	})
 	noted := 0
 
-	for n, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
+	for n, page := range pageTexts(t, path) {
 		_, below, found := strings.Cut(page, "Noted.")
 		if found {
 			noted++
@@ -221,11 +216,7 @@ func TestNotesAreNotCutOff(t *testing.T) {
 	t.Parallel()
 
 	for _, content := range []string{"Text[^1].\n", "Text[^1].\n\n::: {.landscape}\nWide.\n:::\n"} {
-		_, path := convert(
-			t,
-			converter(t, document.Options{Printer: printer(t)}),
-			document.Document{Content: []byte(content + "\n[^1]: The note.\n")},
-		)
+		_, path := printDocument(t, document.Document{Content: []byte(content + "\n[^1]: The note.\n")})
 
 		first := inkedRows(t, path)[0]
 		if foot := first[len(first)*4/5 : len(first)*9/10]; !slices.Contains(foot, true) {
@@ -237,7 +228,6 @@ func TestNotesAreNotCutOff(t *testing.T) {
 // A note that does not fit on its page is divided, so that little of the page stays white.
 func TestLongNotesAreDivided(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 	// firstPage returns the text of the first of the pages with 60 lines, one of which has a mark.
 	firstPage := func(marked int) string {
 		var content strings.Builder
@@ -250,7 +240,7 @@ func TestLongNotesAreDivided(t *testing.T) {
 			content.WriteString("\n\n")
 		}
 		content.WriteString("[^1]: " + strings.Repeat("A note of many words that fill its lines. ", 40) + "\n")
-		_, path := convert(t, c, document.Document{Content: []byte(content.String())})
+		_, path := printDocument(t, document.Document{Content: []byte(content.String())})
 		page, _, _ := strings.Cut(poppler(t, "pdftotext", path, "-"), "\f")
 
 		return page
@@ -274,11 +264,7 @@ func TestPicturesShrinkToFillThePage(t *testing.T) {
 		content.WriteString(strings.Repeat("A line.\\\n", lines) + "The last.\n\n")
 		fmt.Fprintf(&content, "<figure>%s<figcaption>Caption %d</figcaption></figure>\n\n\\newpage\n\n", picture, lines)
 	}
-	_, path := convert(
-		t,
-		converter(t, document.Options{Printer: printer(t)}),
-		document.Document{Content: []byte(content.String())},
-	)
+	_, path := printDocument(t, document.Document{Content: []byte(content.String())})
 	pages := strings.Split(poppler(t, "pdftotext", path, "-"), "\f")
 
 	on := func(text string) int {
@@ -306,8 +292,8 @@ func TestNotesOfMergedDocuments(t *testing.T) {
 		Content: a.Content,
 		Parts:   []document.Part{part("B"), {Path: "x.md", Content: []byte("# Without notes\n")}, part("C")},
 	}
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), d)
-	pages := strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f")
+	_, path := printDocument(t, d)
+	pages := pageTexts(t, path)
 
 	for page, name := range map[int]string{0: "A", 1: "B", 3: "C"} {
 		t.Run(name, func(t *testing.T) {

@@ -56,11 +56,9 @@ func TestGallery(t *testing.T) {
 
 func TestInkSaverPrintsOnWhite(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 
-	_, path := convert(
+	_, path := printDocument(
 		t,
-		c,
 		document.Document{Content: themes.Sample(), Theme: "dracula", Options: presswork.Options{InkSaver: new(true)}},
 	)
 	for n, page := range pictures(t, path) {

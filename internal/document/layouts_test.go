@@ -76,8 +76,7 @@ func TestTheAddressOfALetterIsInTheWindow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			content := strings.Replace(string(example(t, "letter")), "as: letter", "as: letter\nform: "+test.form, 1)
-			c := converter(t, document.Options{Printer: printer(t)})
-			_, path := convert(t, c, document.Document{
+			_, path := printDocument(t, document.Document{
 				Content: []byte(content), Theme: "nord", Options: presswork.Options{Margins: test.margins},
 			})
 			words := wordsIn(t, path)
@@ -144,9 +143,8 @@ func TestLayoutsPlaceTheirFields(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := converter(t, document.Options{Printer: printer(t)})
 
-			made, path := convert(t, c, document.Document{Content: example(t, name), Theme: "dark"})
+			made, path := printDocument(t, document.Document{Content: example(t, name), Theme: "dark"})
 			if made.Pages != 1 {
 				t.Errorf("%d pages, want 1", made.Pages)
 			}

@@ -25,13 +25,13 @@ func TestPagesDoNotEndWithinShortBlocks(t *testing.T) {
 		below(34+n, "A paragraph.\n\n---\n\nAfter the rule.")
 		below(34+n, "<details><summary>In short</summary>\n\nAt length.\n\n</details>")
 	}
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+	_, path := printDocument(t, document.Document{
 		Content: []byte(content.String()),
 		Options: presswork.Options{CSS: `hr{height:auto}hr::before{content:"RULE"}`},
 	})
 	divided, after, short := 0, 0, 0
 
-	for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
+	for i, page := range pageTexts(t, path) {
 		lines := strings.Split(strings.TrimSpace(page), "\n")
 		number := lines[len(lines)-1]
 		text := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(page), number))
@@ -73,12 +73,10 @@ func TestRowsOfHeadingsStayWithTheirText(t *testing.T) {
 			lines + "### First heading\n### Second heading\n### Third heading\n\nText.\n\n\\newpage\n\n",
 		)
 	}
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
-		Content: []byte(content.String()),
-	})
+	_, path := printDocument(t, document.Document{Content: []byte(content.String())})
 	moved := 0
 
-	for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
+	for i, page := range pageTexts(t, path) {
 		lines := strings.Split(strings.TrimSpace(page), "\n")
 		text := strings.TrimSpace(strings.Join(lines[:len(lines)-1], "\n"))
 
@@ -99,7 +97,7 @@ func TestRowsOfHeadingsStayWithTheirText(t *testing.T) {
 // Lists within lists are divided, so that their pages are full.
 func TestListsWithinListsFillTheirPages(t *testing.T) {
 	t.Parallel()
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+	_, path := printDocument(t, document.Document{
 		Content: []byte(strings.Repeat(
 			"Between the lists:\n\n"+strings.Repeat(
 				"- An item\n"+strings.Repeat("  - with one\n    - with two\n    - with three\n", 3),
@@ -110,7 +108,7 @@ func TestListsWithinListsFillTheirPages(t *testing.T) {
 	})
 	divided := 0
 
-	for page := range strings.SplitSeq(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
+	for _, page := range pageTexts(t, path) {
 		if !strings.HasPrefix(strings.TrimSpace(page), "Between") {
 			divided++
 		}
@@ -130,17 +128,19 @@ func TestShortContentsShareAPage(t *testing.T) {
 		"# T\n\n## Only\n\ntext":                    false,
 		"# T\n\n" + strings.Repeat("## One\n\n", 4): true,
 	} {
-		composed, err := c.Compose(t.Context(), document.Document{
-			Content: []byte(content),
-			Options: presswork.Options{Cover: new(true), TOC: new(presswork.Depth(3))},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		t.Run(content, func(t *testing.T) {
+			composed, err := c.Compose(t.Context(), document.Document{
+				Content: []byte(content),
+				Options: presswork.Options{Cover: new(true), TOC: new(presswork.Depth(3))},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		if got := strings.Contains(composed.Page.HTML, `<nav class="toc toc-own-page"`); got != own {
-			t.Errorf("%q: own page %v, want %v", content, got, own)
-		}
+			if got := strings.Contains(composed.Page.HTML, `<nav class="toc toc-own-page"`); got != own {
+				t.Errorf("own page %v, want %v", got, own)
+			}
+		})
 	}
 }
 
@@ -163,11 +163,7 @@ func TestDivisibleContentFillsItsPage(t *testing.T) {
 	for name, kind := range kinds {
 		content.WriteString(many(20, "FILLED.\\\n") + name + ".\n\n" + kind + "\n\n\\newpage\n\n")
 	}
-	_, path := convert(
-		t,
-		converter(t, document.Options{Printer: printer(t)}),
-		document.Document{Content: []byte(content.String())},
-	)
+	_, path := printDocument(t, document.Document{Content: []byte(content.String())})
 
 	text := poppler(t, "pdftotext", "-layout", path, "-")
 	for name := range kinds {

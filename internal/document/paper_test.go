@@ -93,8 +93,10 @@ func wordWith(t *testing.T, words []printedWord, begin string) printedWord {
 // The title of a paper and a wide table span both columns. Each note is at the foot of the column of its mark.
 func TestTwoColumnsOfAPaper(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
-	_, path := convert(t, c, document.Document{Content: []byte(paper()), Options: presswork.Options{Columns: new(2)}})
+	_, path := printDocument(
+		t,
+		document.Document{Content: []byte(paper()), Options: presswork.Options{Columns: new(2)}},
+	)
 	words := wordsIn(t, path)
 
 	const middle = 210 * 72 / 25.4 / 2
@@ -186,7 +188,6 @@ func TestWideContentSpansBothColumns(t *testing.T) {
 // In two columns, a page break ends the page and not only the column, also above footnotes.
 func TestAPageBreakEndsAPageInTwoColumns(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 	content := "# Title\n\nFirst.[^1]\n\n\\newpage\n\nSecond.[^2]\n\n" + strings.Repeat("Words of a column. ", 200) +
 		"\n\n\\newpage\n\nThird.[^3]\n"
 
@@ -199,7 +200,7 @@ func TestAPageBreakEndsAPageInTwoColumns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, path := convert(t, c, document.Document{
+			_, path := printDocument(t, document.Document{
 				Content: []byte(text), Options: presswork.Options{As: "paper", Columns: new(2)},
 			})
 			words := wordsIn(t, path)
@@ -240,8 +241,7 @@ func TestNotesOfALongPaperAreInTheirColumns(t *testing.T) {
 			text.WriteString("| " + strings.Repeat("a long head | ", 12) + "\n" + strings.Repeat("|---", 12) + "|\n\n")
 		}
 	}
-	c := converter(t, document.Options{Printer: printer(t)})
-	_, path := convert(t, c, document.Document{
+	_, path := printDocument(t, document.Document{
 		Content: []byte(text.String() + list.String()),
 		Options: presswork.Options{As: "paper", Columns: new(2), PageSize: "A5"},
 	})
@@ -267,8 +267,7 @@ func TestPapersNumberSectionsAndAreDenserThanDocuments(t *testing.T) {
 		"document": {As: "document"}, "paper": {}, "columns": {Columns: new(2)}, "compact": {Density: "compact"},
 		"generous": {Density: "generous"},
 	} {
-		c := converter(t, document.Options{Printer: printer(t)})
-		made, path := convert(t, c, document.Document{Content: []byte(paper()), Options: o})
+		made, path := printDocument(t, document.Document{Content: []byte(paper()), Options: o})
 		pages[name] = made.Pages
 
 		text := poppler(t, "pdftotext", path, "-")

@@ -35,6 +35,13 @@ func convert(t testing.TB, c *document.Converter, d document.Document) (document
 	return r, path
 }
 
+// printDocument is convert with the shared browser.
+func printDocument(t *testing.T, d document.Document) (document.Result, string) {
+	t.Helper()
+
+	return convert(t, converter(t, document.Options{Printer: printer(t)}), d)
+}
+
 // poppler runs a tool of poppler-utils and returns its output. It fails the test if the tool writes to stderr:
 // that is a complaint about the PDF.
 func poppler(t testing.TB, tool string, args ...string) string {
@@ -235,14 +242,10 @@ func TestNoPageBeginsWithTheLastLineOfAParagraph(t *testing.T) {
 		content.WriteString(strings.Repeat("A line.\\\n", 34+n) + "The last one.\n\n" +
 			"Begin " + strings.Repeat("and go on to the end of it ", 10) + "with a word at last.\n\n\\newpage\n\n")
 	}
-	_, path := convert(
-		t,
-		converter(t, document.Options{Printer: printer(t)}),
-		document.Document{Content: []byte(content.String())},
-	)
+	_, path := printDocument(t, document.Document{Content: []byte(content.String())})
 	moved := 0
 
-	for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
+	for i, page := range pageTexts(t, path) {
 		first, _, _ := strings.Cut(strings.TrimSpace(page), "\n")
 		if strings.HasPrefix(first, "Begin") {
 			moved++
@@ -270,14 +273,10 @@ func TestNoPageHasOnlyTheFirstOrLastRowOfATable(t *testing.T) {
 		}
 		content.WriteString("\n\\newpage\n\n")
 	}
-	_, path := convert(
-		t,
-		converter(t, document.Options{Printer: printer(t)}),
-		document.Document{Content: []byte(content.String())},
-	)
+	_, path := printDocument(t, document.Document{Content: []byte(content.String())})
 	divided := 0
 
-	for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
+	for i, page := range pageTexts(t, path) {
 		has := func(row string) bool { return strings.Contains(page, row) }
 		if has("r0.") != has("r1.") || has("r8.") != has("r9.") {
 			t.Errorf("page %d has a row alone: %q", i+1, page)

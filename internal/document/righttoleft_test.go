@@ -22,9 +22,8 @@ func TestRightToLeftWordsAreFoundAsWritten(t *testing.T) {
 		t.Run(lang, func(t *testing.T) {
 			t.Parallel()
 			o := presswork.Options{Lang: lang, PDFA: new(presswork.PDFALevel("2u"))}
-			r, path := convert(
+			r, path := printDocument(
 				t,
-				converter(t, document.Options{Printer: printer(t)}),
 				document.Document{Content: []byte("# " + words + "\n\n" + words + " **" + words + "**\n"), Options: o},
 			)
 

@@ -30,7 +30,7 @@ func TestHeadingsHaveTheBoldFaceOfTheirScript(t *testing.T) {
 			t.Run(lang+" "+theme, func(t *testing.T) {
 				t.Parallel()
 
-				_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+				_, path := printDocument(t, document.Document{
 					Content: []byte("# " + c.text + "\n\n" + c.text + " **" + c.text + "**\n"),
 					Theme:   theme, Options: presswork.Options{Lang: lang},
 				})
@@ -69,7 +69,7 @@ func TestLinesOfTallScriptsAreApart(t *testing.T) {
 		t.Run(lang, func(t *testing.T) {
 			t.Parallel()
 
-			_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+			_, path := printDocument(t, document.Document{
 				Content: []byte("# " + c.word + "<br>" + c.word + "\n\n" + c.word + "<br>" + c.word + "\n"),
 				Theme:   "light", Options: presswork.Options{Lang: lang, FooterText: new("")},
 			})
@@ -124,7 +124,7 @@ func TestJapaneseLinesEndAfterPhrases(t *testing.T) {
 			if c.as != "" {
 				content = heading
 			}
-			_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+			_, path := printDocument(t, document.Document{
 				Content: []byte(content), Theme: "light",
 				Options: presswork.Options{Lang: "ja", PageSize: "A6", As: c.as},
 			})

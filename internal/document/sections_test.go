@@ -56,9 +56,8 @@ The end.
 
 func TestEachKindOfSectionHasItsOwnPage(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 
-	r, path := convert(t, c, document.Document{
+	r, path := printDocument(t, document.Document{
 		Content: []byte(structured),
 		Options: presswork.Options{HeaderText: new("Above"), FooterText: new("Below {page}")},
 	})

@@ -72,7 +72,6 @@ func decodeAll(t testing.TB, dir string) []image.Image {
 // on paper of several sizes.
 func TestBackgroundReachesTheEdgeOfEveryKindOfPage(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 	content := "# A\n\ntext\n\n" + grid(15, 2, "1,234.5 kg") + "\ntext\n"
 
 	for size, want := range map[string][2]float64{ // mm
@@ -81,9 +80,8 @@ func TestBackgroundReachesTheEdgeOfEveryKindOfPage(t *testing.T) {
 	} {
 		t.Run(size, func(t *testing.T) {
 			t.Parallel()
-			_, path := convert(
+			_, path := printDocument(
 				t,
-				c,
 				document.Document{Content: []byte(content), Theme: "dracula", Options: presswork.Options{
 					PageSize: size, Cover: new(true), TOC: new(presswork.Depth(1)), HeaderText: new("{chapter}"),
 				}},
@@ -127,10 +125,9 @@ func TestBackgroundReachesTheEdgeOfEveryKindOfPage(t *testing.T) {
 func TestLongHeadersStayInTheirMargin(t *testing.T) {
 	t.Parallel()
 
-	c := converter(t, document.Options{Printer: printer(t)})
 	for _, margins := range []string{"normal", "narrow", "none"} {
 		t.Run(margins, func(t *testing.T) {
-			_, path := convert(t, c, document.Document{Content: []byte("Alpha\n"), Options: presswork.Options{
+			_, path := printDocument(t, document.Document{Content: []byte("Alpha\n"), Options: presswork.Options{
 				HeaderText:   new(strings.Repeat("header ", 120)),
 				FooterText:   new(strings.Repeat("f", 900)),
 				MarginPreset: margins,
@@ -153,7 +150,7 @@ func TestLongHeadersStayInTheirMargin(t *testing.T) {
 func TestLandscapeTablesLeaveNoBlankPages(t *testing.T) {
 	t.Parallel()
 
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+	_, path := printDocument(t, document.Document{
 		Content: []byte(
 			"---\ntitle: Prices\nauthor: A. Clerk\ndate: 2026-11-22\n---\n\n" + grid(15, 2, "1,234.5 kg") +
 				"\n\\newpage\n\nAfter.\n",
@@ -169,25 +166,26 @@ func TestLandscapeTablesLeaveNoBlankPages(t *testing.T) {
 func TestLongListNumbersAreNotClipped(t *testing.T) {
 	t.Parallel()
 
-	c := converter(t, document.Options{Printer: printer(t)})
 	for name, content := range map[string]string{
 		"alone":                "88888. x\n",
 		"before a turned page": "88888. x\n\n" + grid(15, 2, "1,234.5 kg"),
 	} {
-		_, path := convert(t, c, document.Document{Content: []byte(content)})
-		page := pictures(t, path)[0]
-		inked := false
+		t.Run(name, func(t *testing.T) {
+			_, path := printDocument(t, document.Document{Content: []byte(content)})
+			page := pictures(t, path)[0]
+			inked := false
 
-		for x := 20; x < 24; x++ { // pixels; the column begins at 26
+			for x := 20; x < 24; x++ { // pixels; the column begins at 26
 
-			for y := range page.Bounds().Dy() / 3 {
-				r, g, b, _ := page.At(x, y).RGBA()
-				inked = inked || r+g+b < 3*0xf000
+				for y := range page.Bounds().Dy() / 3 {
+					r, g, b, _ := page.At(x, y).RGBA()
+					inked = inked || r+g+b < 3*0xf000
+				}
 			}
-		}
 
-		if !inked {
-			t.Errorf("%s: the number of the list is clipped at the text area", name)
-		}
+			if !inked {
+				t.Error("the number of the list is clipped at the text area")
+			}
+		})
 	}
 }

@@ -173,7 +173,6 @@ func TestSlidesArePrinted(t *testing.T) {
 // TestCrowdedSlidesContinueOnFurtherSlides checks words on each page of divided slides.
 func TestCrowdedSlidesContinueOnFurtherSlides(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 	lines := func(n int, format string) string {
 		var b strings.Builder
 		for i := range n {
@@ -217,7 +216,7 @@ func TestCrowdedSlidesContinueOnFurtherSlides(t *testing.T) {
 		"one large block": {strings.Repeat("many words in one paragraph ", 70) + "\n\nNext.\n", []string{"many", "2/2 Next."}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, path := convert(t, c, document.Document{
+			r, path := printDocument(t, document.Document{
 				Content: []byte("---\nas: slides\nline_numbers: true\n---\n## Crowded\n\n" + row.content),
 			})
 			if r.Pages != len(row.pages) {
@@ -250,9 +249,8 @@ func TestCrowdedSlidesContinueOnFurtherSlides(t *testing.T) {
 // TestLongSlidesAreNotDivided gives a slide more content than 200 further slides hold.
 func TestLongSlidesAreNotDivided(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 
-	r, path := convert(t, c, document.Document{
+	r, path := printDocument(t, document.Document{
 		Content: []byte("---\nas: slides\n---\n## Long\n\n" + strings.Repeat("- item\n", 2999) + "- last\n"),
 	})
 	if text := poppler(t, "pdftotext", path, "-"); strings.Contains(text, "2/") || !strings.Contains(text, "last") {
@@ -262,9 +260,8 @@ func TestLongSlidesAreNotDivided(t *testing.T) {
 
 func TestSlidesMayBePDFA(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 
-	r, path := convert(t, c, document.Document{
+	r, path := printDocument(t, document.Document{
 		Content: []byte(talk),
 		Options: presswork.Options{PDFA: new(presswork.PDFALevel("2u")), PDFUA: new(true)},
 	})

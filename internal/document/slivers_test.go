@@ -63,7 +63,6 @@ func reaching() []string {
 // at the head of the next page.
 func TestFirstLinesDoNotReachOntoThePageBefore(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 	things := reaching()
 	content := strings.ReplaceAll(strings.Join(things, "\n\n\\newpage\n\n"), "dot.png", dotURI)
 	doc := document.Document{Content: []byte(content), Options: presswork.Options{
@@ -76,7 +75,7 @@ func TestFirstLinesDoNotReachOntoThePageBefore(t *testing.T) {
 			t.Parallel()
 			d := doc
 			d.Theme = theme.Name
-			_, path := convert(t, c, d)
+			_, path := printDocument(t, d)
 
 			pages := inkedRows(t, path)
 			if len(pages) != len(things) {
@@ -100,7 +99,6 @@ func TestFirstLinesDoNotReachOntoThePageBefore(t *testing.T) {
 // TestLastLinesDoNotReachOntoTheNextPage fills pages so that a line with descenders is the last one.
 func TestLastLinesDoNotReachOntoTheNextPage(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 	var b strings.Builder
 
 	things := []string{"`chip` ǫgjpq", "कृष्ण क्त्रु", "## `chip` gjpq"}
@@ -110,12 +108,15 @@ func TestLastLinesDoNotReachOntoTheNextPage(t *testing.T) {
 		}
 		b.WriteString("<div class=\"small\"></div>\n\n" + thing + "\n\n\\newpage\n\n<div class=\"lead\"></div>\n\nText")
 	}
-	_, path := convert(t, c, document.Document{Content: []byte(b.String()), Theme: "nord", Options: presswork.Options{
-		PageSize: fmt.Sprintf("%dmm x %dmm", sliverWidth, sliverHeight), FooterText: new(""),
-		Margins: presswork.Margins{Top: "15mm", Right: "15mm", Bottom: "15mm", Left: "15mm"},
-		CSS: ".small { height: calc(var(--area-height) - 1rem); line-height: 1 } .lead { height: 40mm }" +
-			"p, h2 { margin: 0; padding: 0; border: 0; font-size: 1rem; line-height: 1 }",
-	}})
+	_, path := printDocument(
+		t,
+		document.Document{Content: []byte(b.String()), Theme: "nord", Options: presswork.Options{
+			PageSize: fmt.Sprintf("%dmm x %dmm", sliverWidth, sliverHeight), FooterText: new(""),
+			Margins: presswork.Margins{Top: "15mm", Right: "15mm", Bottom: "15mm", Left: "15mm"},
+			CSS: ".small { height: calc(var(--area-height) - 1rem); line-height: 1 } .lead { height: 40mm }" +
+				"p, h2 { margin: 0; padding: 0; border: 0; font-size: 1rem; line-height: 1 }",
+		}},
+	)
 
 	pages := inkedRows(t, path)
 	if want := 2 * len(things); len(pages) != want {

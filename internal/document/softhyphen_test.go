@@ -24,8 +24,7 @@ func TestNoSoftHyphenStaysInWholeWords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := converter(t, document.Options{Printer: printer(t)})
-			_, path := convert(t, c, document.Document{Content: []byte(src), Theme: themes[name], Options: o})
+			_, path := printDocument(t, document.Document{Content: []byte(src), Theme: themes[name], Options: o})
 			text := poppler(t, "pdftotext", path, "-")
 
 			divided := strings.Count(text, "\u00ad\n")
@@ -49,8 +48,7 @@ func TestWordsInFontsOfTheSystemAreWhole(t *testing.T) {
 	t.Parallel()
 
 	const word = "განვითარება"
-	c := converter(t, document.Options{Printer: printer(t)})
-	_, path := convert(t, c, document.Document{
+	_, path := printDocument(t, document.Document{
 		Content: []byte(strings.Repeat(word+" დოკუმენტაცია ", 60)),
 		Options: presswork.Options{Lang: "ka", As: "paper", PageSize: "A6"},
 	})

@@ -53,14 +53,13 @@ func TestWideTablesAreShrunkOrTurned(t *testing.T) {
 // Small tables have the same width, which is large compared with the text.
 func TestSmallTablesAreEquallyWide(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 
 	for _, theme := range []string{"light", "dracula", "acid"} {
 		t.Run(theme, func(t *testing.T) {
 			t.Parallel()
 			two := "| a | b |\n|---|--:|\n| 1 | First |\n\nText.\n\n"
 			three := "| c | d | e |\n|--|--|--:|\n| a word | 3 | Second |\n"
-			_, path := convert(t, c, document.Document{Content: []byte(two + three), Theme: theme})
+			_, path := printDocument(t, document.Document{Content: []byte(two + three), Theme: theme})
 			words := wordsIn(t, path)
 
 			first, second := wordWith(t, words, "First").right, wordWith(t, words, "Second").right

@@ -32,7 +32,6 @@ var contentsLine = regexp.MustCompile(`(?m)^\s*(\S.*?)\s{2,}(\d+)\s*$`)
 // TestContentsHaveThePagesOfTheirEntries searches for each entry on the page that it names.
 func TestContentsHaveThePagesOfTheirEntries(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 
 	rich, err := os.ReadFile("testdata/rich.md")
 	if err != nil {
@@ -59,7 +58,7 @@ func TestContentsHaveThePagesOfTheirEntries(t *testing.T) {
 	} {
 		t.Run(doc.name, func(t *testing.T) {
 			t.Parallel()
-			_, path := convert(t, c, document.Document{Content: doc.content, Options: doc.options})
+			_, path := printDocument(t, document.Document{Content: doc.content, Options: doc.options})
 			pages := pageTexts(t, path)
 			squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
 			entries, last := 0, 0
@@ -97,9 +96,8 @@ func TestContentsHaveThePagesOfTheirEntries(t *testing.T) {
 
 func TestContentsCountAllPagesWhenOnlySomeArePrinted(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 	content := "# A\n\n\\newpage\n\n# B\n\n\\newpage\n\n# C\n"
-	r, path := convert(t, c, document.Document{Content: []byte(content), Options: presswork.Options{
+	r, path := printDocument(t, document.Document{Content: []byte(content), Options: presswork.Options{
 		TOC: new(presswork.Depth(1)), Cover: new(true), PageRanges: "2", HeaderText: new("{chapter}"),
 	}})
 
@@ -114,11 +112,10 @@ func TestContentsCountAllPagesWhenOnlySomeArePrinted(t *testing.T) {
 // Some chapters begin in the middle of a page, and a title has characters that end CSS strings and rules.
 func TestRunningTitlesAreThoseOfTheirPages(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 	fill := strings.Repeat("Text that fills the page, line by line, until there is no room left.\n\n", 40)
 	content := "# Title\n\nIntroduction.\n\n## One \"quoted\" } @page{size:A6}</style>\n\n" + fill +
 		"## Two\n\nShort.\n\n## Three\n\n" + fill + "\\newpage\n\n" + fill
-	_, path := convert(t, c, document.Document{Content: []byte(content), Options: presswork.Options{
+	_, path := printDocument(t, document.Document{Content: []byte(content), Options: presswork.Options{
 		HeaderText: new("[{chapter}]"), FooterText: new("{page}"), Cover: new(true), TOC: new(presswork.Depth(2)),
 	}})
 	pages := pageTexts(t, path)
@@ -251,7 +248,6 @@ func TestEntriesWithLargeNumbersAreOneLineWithoutLayers(t *testing.T) {
 // TestListsOfFiguresAndTablesHaveThePagesOfTheirEntries searches for each entry on the page that it names.
 func TestListsOfFiguresAndTablesHaveThePagesOfTheirEntries(t *testing.T) {
 	t.Parallel()
-	c := converter(t, document.Options{Printer: printer(t)})
 	var src strings.Builder
 	src.WriteString("---\nlof: true\n---\n# Book\n\n\\listoftables\n\nSee @fig:f3 and @tbl:t2.\n\n")
 
@@ -266,9 +262,8 @@ func TestListsOfFiguresAndTablesHaveThePagesOfTheirEntries(t *testing.T) {
 			i,
 		)
 	}
-	_, path := convert(
+	_, path := printDocument(
 		t,
-		c,
 		document.Document{Content: []byte(src.String()), Options: presswork.Options{TOC: new(presswork.Depth(2))}},
 	)
 	pages := pageTexts(t, path)

@@ -21,10 +21,12 @@ func TestWarningsNameFileAndLine(t *testing.T) {
 		"the package fonts-noto-cjk": c.glyphsMissing([]string{"漢"}),
 		"page 2: something is wider": c.linesOverflow([]inspect.Misfit{{Page: 2, Text: "too wide"}, {Page: 2}}),
 	} {
-		if len(found) != 1 || found[0].Line != 3 || !strings.HasPrefix(found[0].Message, "b.md: ") ||
-			!strings.Contains(found[0].Message, want) {
-			t.Errorf("got %+v, want %q in line 3 of b.md", found, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if len(found) != 1 || found[0].Line != 3 || !strings.HasPrefix(found[0].Message, "b.md: ") ||
+				!strings.Contains(found[0].Message, want) {
+				t.Errorf("got %+v, want %q in line 3 of b.md", found, want)
+			}
+		})
 	}
 }
 

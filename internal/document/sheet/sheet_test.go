@@ -80,8 +80,10 @@ func TestParseMarginsIgnoresInvalidNumbers(t *testing.T) {
 		"10 20 30":    NormalMargins(),
 		"10 x 30 61":  {10, 33, 30, 33},
 	} {
-		if got := ParseMargins(token); got != want {
-			t.Errorf("ParseMargins(%q) = %v, want %v", token, got, want)
-		}
+		t.Run(token, func(t *testing.T) {
+			if got := ParseMargins(token); got != want {
+				t.Errorf("ParseMargins(%q) = %v, want %v", token, got, want)
+			}
+		})
 	}
 }

@@ -133,10 +133,12 @@ func TestPullReportsProgressAndFailures(t *testing.T) {
 	}
 
 	for name, says := range map[string]string{"nothing": "file does not exist", "cut": "stopped before"} {
-		err := c.Pull(t.Context(), name, func(ollama.Progress) {})
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("Pull(%q) = %v, want an error with %q", name, err, says)
-		}
+		t.Run(name, func(t *testing.T) {
+			err := c.Pull(t.Context(), name, func(ollama.Progress) {})
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("Pull(%q) = %v, want an error with %q", name, err, says)
+			}
+		})
 	}
 
 	_, err := ollama.New("http://127.0.0.1:1").Models(t.Context())

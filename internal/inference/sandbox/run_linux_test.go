@@ -341,9 +341,11 @@ func TestOpenSaysWhySandboxIsUnavailable(t *testing.T) {
 		"/no/such/bwrap": "apt install bubblewrap",
 		broken:           "uid map: Permission denied",
 	} {
-		_, err := sandbox.Open(t.Context(), sandbox.Options{Bubblewrap: program})
-		if !errors.Is(err, sandbox.ErrUnavailable) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error is %v, want ErrUnavailable with %q", program, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			_, err := sandbox.Open(t.Context(), sandbox.Options{Bubblewrap: program})
+			if !errors.Is(err, sandbox.ErrUnavailable) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error is %v, want ErrUnavailable with %q", program, err, want)
+			}
+		})
 	}
 }

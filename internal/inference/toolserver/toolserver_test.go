@@ -156,17 +156,20 @@ func TestToolsAreListedAndCalled(t *testing.T) {
 				},
 				`gone {}`: {Failed: true, Broken: true, Output: `The server failed: it answered with error -32602: unknown tool "gone"`},
 			} {
-				tool, arguments, _ := strings.Cut(call, " ")
+				t.Run(call, func(t *testing.T) {
+					tool, arguments, _ := strings.Cut(call, " ")
 
-				got, err := s.Call(t.Context(), tool, arguments)
-				if err != nil || got.Output != want.Output || got.Failed != want.Failed || got.Broken != want.Broken ||
-					len(got.Images) != len(want.Images) {
-					t.Errorf("%s: got %+v, %v; want %+v", call, got, err, want)
-				}
+					got, err := s.Call(t.Context(), tool, arguments)
+					if err != nil || got.Output != want.Output || got.Failed != want.Failed ||
+						got.Broken != want.Broken ||
+						len(got.Images) != len(want.Images) {
+						t.Errorf("got %+v, %v; want %+v", got, err, want)
+					}
 
-				if len(want.Images) > 0 && !strings.HasPrefix(got.Images[0], want.Images[0]) {
-					t.Errorf("got the image %.40s, want %s", got.Images[0], want.Images[0])
-				}
+					if len(want.Images) > 0 && !strings.HasPrefix(got.Images[0], want.Images[0]) {
+						t.Errorf("got the image %.40s, want %s", got.Images[0], want.Images[0])
+					}
+				})
 			}
 		})
 	}

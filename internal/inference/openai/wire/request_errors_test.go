@@ -10,11 +10,16 @@ import (
 	"presswork/internal/inference/openai/wire"
 )
 
+const hi = `"messages":[{"role":"user","content":"Hi"}]`
+
+// with returns a request with a message and the field.
+func with(field string) string { return `{"model":"m",` + hi + `,` + field + `}` }
+
+// message returns a request with only the message.
+func message(m string) string { return `{"model":"m","messages":[` + m + `]}` }
+
 func TestInvalidRequestsNameTheField(t *testing.T) {
 	t.Parallel()
-	const hi = `"messages":[{"role":"user","content":"Hi"}]`
-	with := func(field string) string { return `{"model":"m",` + hi + `,` + field + `}` }
-	message := func(m string) string { return `{"model":"m","messages":[` + m + `]}` }
 
 	for body, want := range map[string]struct {
 		code        fault.Code
@@ -182,6 +187,11 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestToolsAndImagesHaveLimits(t *testing.T) {
+	t.Parallel()
+
 	function := func(n, size int) string {
 		return fmt.Sprintf(`{"type":"function","function":{"name":"f%d","parameters":{"description":%q}}}`, n,
 			strings.Repeat("x", size))
@@ -204,8 +214,8 @@ func TestInvalidRequestsNameTheField(t *testing.T) {
 			}
 		})
 	}
-	image := `{"type":"image_url","image_url":{"url":"` + picture(4, 4) + `"}}`
 
+	image := `{"type":"image_url","image_url":{"url":"` + picture(4, 4) + `"}}`
 	many := message(`{"role":"user","content":[` + strings.Repeat(image+",", 5) + image + `]}`)
 
 	_, err := wire.ParseRequest([]byte(many), wire.ParseOptions{})
