@@ -149,6 +149,9 @@ func (r *bibReader) entry() error {
 
 	switch kind {
 	case "comment":
+		if shut == ')' {
+			return nil // BibTeX takes the rest for text between entries
+		}
 		r.at-- // to the opening brace, where braced begins
 		_, err := r.braced()
 

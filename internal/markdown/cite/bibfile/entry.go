@@ -208,15 +208,16 @@ func (e entry) setIdentifiers(item *Item) {
 	}
 }
 
-// inherit copies the fields that an entry lacks from parent, the entry in its crossref field. The title of the parent
-// becomes the booktitle. inherit returns the size of the copied fields in bytes.
+// inherit copies the fields that an entry lacks from parent, the entry in its crossref field. The title of a
+// parent without a booktitle becomes the booktitle. inherit returns the size of the copied fields in bytes.
 func (e *entry) inherit(parent entry) (size int) {
 	for name, value := range parent.fields {
 		switch name {
-		case "title":
-			name = "booktitle"
-		case "subtitle":
-			name = "booksubtitle"
+		case "title", "subtitle":
+			if parent.fields["booktitle"] != "" || parent.fields["book"+name] != "" {
+				continue
+			}
+			name = "book" + name
 		case "crossref", "keywords", "shorttitle", "author":
 			continue
 		}

@@ -34,6 +34,19 @@ func TestCrossrefInheritsFields(t *testing.T) {
 	}
 }
 
+// A parent may have both: some authors add a booktitle for its children.
+func TestCrossrefPrefersBooktitle(t *testing.T) {
+	t.Parallel()
+
+	for range 50 { // the order of a map is random
+		item := read(t, `@inproceedings{k, title={Paper}, crossref={p}}
+			@proceedings{p, title={The Title}, booktitle={The Booktitle}}`)
+		if got := item.Vars["container-title"]; got != "The Booktitle" {
+			t.Fatalf("the container is %q, want the booktitle", got)
+		}
+	}
+}
+
 func TestBrokenFiles(t *testing.T) {
 	t.Parallel()
 
@@ -44,12 +57,13 @@ func TestBrokenFiles(t *testing.T) {
 		problem  string
 		rejected string // the error
 	}{
-		"empty":                 {src: " \n"},
-		"a byte order mark":     {src: "\ufeff@book{a,}", keys: "a"},
-		"an address with an @":  {src: "mail me@example.org @book{a,}", keys: "a"},
-		"comment with an entry": {src: "@comment{@book{b,}} @book{a,}", keys: "a"},
-		"preamble":              {src: `@preamble{"\newcommand{\x}{y}"} @book{a,}`, keys: "a"},
-		"no value":              {src: "@book{a, title = }\n@book{b,}", keys: "b", line: 1, problem: "it has no value"},
+		"empty":                  {src: " \n"},
+		"a byte order mark":      {src: "\ufeff@book{a,}", keys: "a"},
+		"an address with an @":   {src: "mail me@example.org @book{a,}", keys: "a"},
+		"comment with an entry":  {src: "@comment{@book{b,}} @book{a,}", keys: "a"},
+		"comment in parentheses": {src: "@comment(as BibTeX allows)\n@book{a, title={x}}", keys: "a"},
+		"preamble":               {src: `@preamble{"\newcommand{\x}{y}"} @book{a,}`, keys: "a"},
+		"no value":               {src: "@book{a, title = }\n@book{b,}", keys: "b", line: 1, problem: "it has no value"},
 		"no equals sign": {
 			src:     "@book{a, title {x}}\n@book{b,}",
 			keys:    "b",

@@ -47,7 +47,9 @@ func (r *texReader) group(depth int) {
 
 		switch c {
 		case '}':
-			return
+			if depth > 0 { // a surplus brace does not end the field
+				return
+			}
 		case '{':
 			r.braces(depth)
 		case '\\':

@@ -86,6 +86,19 @@ func TestTeXCommands(t *testing.T) {
 	}
 }
 
+func TestSurplusBracesDoNotEndTheField(t *testing.T) {
+	t.Parallel()
+
+	for src, want := range map[string]string{
+		`"before } after"`: "before after",
+		"{" + strings.Repeat("{", 60) + "deep" + strings.Repeat("}", 60) + " after}": "deep after",
+	} {
+		if got := read(t, "@misc{k, note = "+src+"}").Vars["note"]; got != want {
+			t.Errorf("%s: %q, want %q", src, got, want)
+		}
+	}
+}
+
 func TestTeXBecomesText(t *testing.T) {
 	t.Parallel()
 
