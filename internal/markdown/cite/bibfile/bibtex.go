@@ -31,17 +31,17 @@ type bibReader struct {
 
 // readBibTeX reads a BibTeX or BibLaTeX file. It skips entries that it cannot read and lists them in Problems. lang
 // is the language (BCP 47) of works that do not name their own. Errors: the file has no entry, or exceeds the limits
-// of bibbudget.go.
+// of checkLimits.
 func readBibTeX(src, lang string) (Bibliography, error) {
 	r := &bibReader{src: src, strings: months(), line: 1}
 	for r.next() {
 		from := r.at
-		if err := r.entry(); err != nil {
+		if err := r.readEntry(); err != nil {
 			r.problems = append(r.problems, Problem{Line: r.lineAt(from), Text: err.Error()})
 			r.at = max(r.at, from+1) // next must not find the same @
 		}
 
-		if err := r.tooMuch(); err != nil {
+		if err := r.checkLimits(); err != nil {
 			return Bibliography{}, err
 		}
 	}
@@ -61,7 +61,7 @@ func readBibTeX(src, lang string) (Bibliography, error) {
 			r.expanded += e.inherit(parent)
 		}
 
-		if err := r.tooMuch(); err != nil {
+		if err := r.checkLimits(); err != nil {
 			return Bibliography{}, err
 		}
 
@@ -73,7 +73,7 @@ func readBibTeX(src, lang string) (Bibliography, error) {
 	return b, nil
 }
 
-// months returns the abbreviations that BibTeX predefines.
+// months returns the abbreviations that BibTeX predefines, each with the number of its month.
 func months() map[string]string {
 	m := map[string]string{}
 	for i, name := range strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec") {
@@ -83,7 +83,8 @@ func months() map[string]string {
 	return m
 }
 
-// next moves to the next @ that begins a line or follows a space or an entry. It returns false without one.
+// next moves to the next @ that begins a line or follows a space or an entry, and reports whether there is one. An @ in
+// an address, such as me@example.org, begins no entry.
 func (r *bibReader) next() bool {
 	for {
 		i := strings.IndexByte(r.src[r.at:], '@')
@@ -99,8 +100,8 @@ func (r *bibReader) next() bool {
 	}
 }
 
-// space skips white space, and comments from % to the end of the line.
-func (r *bibReader) space() {
+// skipSpace skips white space, and comments from % to the end of the line.
+func (r *bibReader) skipSpace() {
 	for r.at < len(r.src) && (r.src[r.at] <= ' ' || r.src[r.at] == '%') {
 		if r.src[r.at] == '%' {
 			if i := strings.IndexByte(r.src[r.at:], '\n'); i >= 0 {
@@ -114,8 +115,8 @@ func (r *bibReader) space() {
 	}
 }
 
-// word reads a name or a number.
-func (r *bibReader) word() string {
+// readWord reads a name or a number.
+func (r *bibReader) readWord() string {
 	from := r.at
 	for r.at < len(r.src) && r.src[r.at] > ' ' && strings.IndexByte(`{}(),="#%`, r.src[r.at]) < 0 {
 		r.at++
@@ -124,8 +125,8 @@ func (r *bibReader) word() string {
 	return r.src[from:r.at]
 }
 
-// is reports whether the next byte is c. If it is, is skips the byte.
-func (r *bibReader) is(c byte) bool {
+// accept skips the next byte if it is c, and reports whether it was.
+func (r *bibReader) accept(c byte) bool {
 	if r.at < len(r.src) && r.src[r.at] == c {
 		r.at++
 		return true
@@ -134,15 +135,15 @@ func (r *bibReader) is(c byte) bool {
 	return false
 }
 
-// entry reads the entry or command at an @.
-func (r *bibReader) entry() error {
+// readEntry reads the entry or command at an @.
+func (r *bibReader) readEntry() error {
 	r.at++
-	kind := strings.ToLower(r.word())
-	r.space()
+	kind := strings.ToLower(r.readWord())
+	r.skipSpace()
 
 	shut := byte('}')
-	if !r.is('{') {
-		if shut = ')'; !r.is('(') {
+	if !r.accept('{') {
+		if shut = ')'; !r.accept('(') {
 			return nil // text between entries
 		}
 	}
@@ -152,17 +153,17 @@ func (r *bibReader) entry() error {
 		if shut == ')' {
 			return nil // BibTeX takes the rest for text between entries
 		}
-		r.at-- // to the opening brace, where braced begins
-		_, err := r.braced()
+		r.at-- // to the opening brace, where readBraced begins
+		_, err := r.readBraced()
 
 		return err
 	case "preamble":
-		_, err := r.value(false)
+		_, err := r.readValue(false)
 		return err
 	case "string":
-		return r.abbreviation()
+		return r.readAbbreviation()
 	}
-	r.space()
+	r.skipSpace()
 	e := entry{kind: kind, fields: map[string]string{}}
 
 	from := r.at
@@ -177,7 +178,7 @@ func (r *bibReader) entry() error {
 		return fmt.Errorf("an entry of type %q has no key", short(kind))
 	}
 
-	if err := r.fields(&e, shut); err != nil {
+	if err := r.readFields(&e, shut); err != nil {
 		return err
 	}
 	r.entries = append(r.entries, e)
@@ -185,44 +186,44 @@ func (r *bibReader) entry() error {
 	return nil
 }
 
-// abbreviation reads the definition in an @string.
-func (r *bibReader) abbreviation() error {
-	r.space()
-	name := strings.ToLower(r.word())
-	r.space()
+// readAbbreviation reads the definition in an @string.
+func (r *bibReader) readAbbreviation() error {
+	r.skipSpace()
+	name := strings.ToLower(r.readWord())
+	r.skipSpace()
 
-	if !r.is('=') {
+	if !r.accept('=') {
 		return fmt.Errorf("@string %q has no value", short(name))
 	}
-	value, err := r.value(true)
+	value, err := r.readValue(true)
 	r.strings[name] = value
 
 	return err
 }
 
-// fields reads the fields of an entry up to shut, its closing brace or parenthesis. It keeps the first of two fields of
-// one name, and drops fields beyond maxField and maxFields.
-func (r *bibReader) fields(e *entry, shut byte) error {
+// readFields reads the fields of an entry up to shut, its closing brace or parenthesis. It keeps the first of two
+// fields of one name, and drops fields beyond maxField and maxFields.
+func (r *bibReader) readFields(e *entry, shut byte) error {
 	for {
-		r.space()
+		r.skipSpace()
 
-		if r.is(',') {
+		if r.accept(',') {
 			continue
 		}
 
-		if r.is(shut) {
+		if r.accept(shut) {
 			return nil
 		}
 		from := r.at
-		name := strings.ToLower(r.word())
-		r.space()
+		name := strings.ToLower(r.readWord())
+		r.skipSpace()
 
-		if name == "" || !r.is('=') {
+		if name == "" || !r.accept('=') {
 			r.at = from // it may be the @ of the next entry
 			return fmt.Errorf("entry %q: a field without a value, or a bracket that is not closed", short(e.key))
 		}
 
-		value, err := r.value(true)
+		value, err := r.readValue(true)
 		if err != nil {
 			return fmt.Errorf("entry %q, field %q: %w", short(e.key), short(name), err)
 		}
@@ -233,12 +234,12 @@ func (r *bibReader) fields(e *entry, shut byte) error {
 	}
 }
 
-// value reads the value of a field: pieces joined by #. Unless keep is set, it only skips the value and returns "".
-func (r *bibReader) value(keep bool) (string, error) {
+// readValue reads the value of a field: pieces joined by #. Unless keep is set, it only skips the value and returns "".
+func (r *bibReader) readValue(keep bool) (string, error) {
 	var b strings.Builder
 
 	for {
-		r.space()
+		r.skipSpace()
 
 		if r.at >= len(r.src) {
 			return "", errors.New("the file ends within it")
@@ -248,11 +249,11 @@ func (r *bibReader) value(keep bool) (string, error) {
 
 		switch r.src[r.at] {
 		case '{':
-			piece, err = r.braced()
+			piece, err = r.readBraced()
 		case '"':
-			piece, err = r.quoted()
+			piece, err = r.readQuoted()
 		default:
-			if piece = r.word(); piece == "" {
+			if piece = r.readWord(); piece == "" {
 				return "", errors.New("it has no value")
 			}
 
@@ -269,16 +270,17 @@ func (r *bibReader) value(keep bool) (string, error) {
 		if keep && r.expanded <= maxExpanded && b.Len()+len(piece) <= 2*maxField {
 			b.WriteString(piece)
 		}
-		r.space()
+		r.skipSpace()
 
-		if !r.is('#') {
+		if !r.accept('#') {
 			return b.String(), nil
 		}
 	}
 }
 
-// braced reads a text in braces, which may nest.
-func (r *bibReader) braced() (string, error) {
+// readBraced reads a text in braces, which may nest. It returns an error if the file ends within it, and then goes on
+// after the opening brace.
+func (r *bibReader) readBraced() (string, error) {
 	from, depth := r.at+1, 0
 	for ; r.at < len(r.src); r.at++ {
 		switch r.src[r.at] {
@@ -299,8 +301,8 @@ func (r *bibReader) braced() (string, error) {
 	return "", errors.New("a bracket { is not closed")
 }
 
-// quoted reads a text in quotation marks. Marks within braces do not end it.
-func (r *bibReader) quoted() (string, error) {
+// readQuoted reads a text in quotation marks. Marks within braces do not end it. Errors: as for readBraced.
+func (r *bibReader) readQuoted() (string, error) {
 	from, depth := r.at+1, 0
 	for r.at++; r.at < len(r.src); r.at++ {
 		switch r.src[r.at] {
@@ -323,7 +325,7 @@ func (r *bibReader) quoted() (string, error) {
 	return "", errors.New("a quotation mark is not closed")
 }
 
-// short shortens a text for a message.
+// short shortens a text to 40 characters for a message.
 func short(s string) string {
 	if r := []rune(s); len(r) > 40 {
 		return string(r[:40]) + "…"

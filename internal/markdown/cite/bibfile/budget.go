@@ -16,8 +16,8 @@ const (
 	maxFields = 200
 )
 
-// tooMuch returns an error for the author if the file exceeds a limit, so that its rest is not read.
-func (r *bibReader) tooMuch() error {
+// checkLimits returns an error for the author if the file exceeds a limit, so that its rest is not read.
+func (r *bibReader) checkLimits() error {
 	switch {
 	case len(r.entries) > maxItems:
 		return fmt.Errorf("it has more than %d works", maxItems)

@@ -143,7 +143,7 @@ func isEnglish(language string) bool {
 		slices.Contains([]string{"american", "british", "usenglish", "ukenglish"}, language)
 }
 
-// setText sets a variable to the text of the first field that is not empty.
+// setText sets a variable to the text of the first field that is not empty. Without one, the variable stays unset.
 func (e entry) setText(item *Item, variable string, fields ...string) {
 	for _, field := range fields {
 		if text := texText(e.fields[field], false); text != "" {
@@ -202,6 +202,7 @@ func (e entry) setIdentifiers(item *Item) {
 		delete(item.Vars, "medium")
 	}
 
+	// BibTeX names the archive in archiveprefix, BibLaTeX in eprinttype.
 	isArXiv := strings.EqualFold(e.fields["archiveprefix"]+e.fields["eprinttype"], "arxiv")
 	if eprint := e.fields["eprint"]; eprint != "" && isArXiv && item.Vars["URL"] == "" {
 		item.Vars["URL"] = "https://arxiv.org/abs/" + plainTeX(eprint)
@@ -269,13 +270,13 @@ func (e entry) dates() map[string]Date {
 // sentenceCase makes the first letters of the words of a title small. It keeps the first words of the title and of a
 // subtitle, and text in <span class="nocase">. It also keeps words with later capitals or digits, such as pH or H2O.
 func sentenceCase(title string) string {
-	after, kept := true, 0 // whether the next word begins a part of the title; the open spans
+	next, kept := true, 0 // whether the next word begins a part of the title; the number of open spans
 
 	return EachWord(title, func(w string) string {
-		begins := after
+		begins := next
 		// The word after one of these marks begins a part of the title. A single letter with a full stop is an
 		// initial.
-		after = strings.HasSuffix(w, ":") || strings.HasSuffix(w, "?") || strings.HasSuffix(w, "!") ||
+		next = strings.HasSuffix(w, ":") || strings.HasSuffix(w, "?") || strings.HasSuffix(w, "!") ||
 			strings.HasSuffix(w, ".") && len(w) > 2
 		inside := kept > 0
 

@@ -70,6 +70,7 @@ func (d Date) Sortable() string {
 		return d.Literal
 	}
 
+	// The offset makes years before Christ positive: as text, "-" would sort them in reverse.
 	return fmt.Sprintf("%07d%02d%02d%07d", d.From[0]+1_000_000, d.From[1], d.From[2], d.To[0])
 }
 
@@ -286,7 +287,7 @@ func jsonDate(raw json.RawMessage) Date {
 func readDatePart(text string, part int) int {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 
-	limit := []int{99_999, 24, 31}[part]
+	limit := []int{99_999, 24, 31}[part] // the year, the month or season, and the day
 	// Month and day are at least 1; years before Christ are negative.
 	if err != nil || n > limit || n < -limit || part > 0 && n < 1 {
 		return 0

@@ -17,7 +17,8 @@ func readNames(list string) (out []Name) {
 	return out
 }
 
-// readName reads a name in one of the forms "von Family, Jr, Given", "Given von Family" and "{Institution}".
+// readName reads a name in one of the forms "von Family, Jr, Given", "Given von Family" and "{Institution}". As in
+// BibTeX, a particle such as "von" is known by its small first letter. A name without a family name is a Literal.
 func readName(text string) Name {
 	if strings.HasPrefix(text, "{") && closingBrace(text) == len(text)-1 {
 		return Name{Literal: plainTeX(text)}
@@ -122,16 +123,16 @@ func splitTop(text string, sign byte) (parts []string) {
 
 // splitWords splits a text at each occurrence of a word, in any case, outside of braces.
 func splitWords(text, word string) (parts []string) {
-	var now []string
+	var part []string
 
 	for _, w := range splitTop(strings.Join(strings.Fields(text), " "), ' ') {
 		if strings.EqualFold(w, word) {
-			parts = append(parts, strings.Join(now, " "))
-			now = nil
+			parts = append(parts, strings.Join(part, " "))
+			part = nil
 			continue
 		}
-		now = append(now, w)
+		part = append(part, w)
 	}
 
-	return append(parts, strings.Join(now, " "))
+	return append(parts, strings.Join(part, " "))
 }

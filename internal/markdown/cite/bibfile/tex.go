@@ -14,10 +14,10 @@ const maxNesting = 40
 
 // texReader converts the TeX of a field into text with the markup of CSL-JSON.
 type texReader struct {
-	src   string
-	at    int
-	fixed bool // braces become <span class="nocase">, which keeps capitals
-	out   strings.Builder
+	src       string
+	at        int  // the current offset
+	keepsCase bool // whether the outermost braces become <span class="nocase">, which keeps capitals
+	out       strings.Builder
 }
 
 // texText returns the TeX of a field as text with the markup of CSL-JSON. In a title, braces keep capitals.
@@ -25,7 +25,7 @@ func texText(src string, title bool) string {
 	if src == "" {
 		return ""
 	}
-	r := &texReader{src: src, fixed: title}
+	r := &texReader{src: src, keepsCase: title}
 	r.group(0)
 
 	return joinSpaces(norm.NFC.String(r.out.String()))
@@ -36,7 +36,7 @@ func plainTeX(src string) string {
 	return markup().ReplaceAllString(texText(src, false), "")
 }
 
-// group reads a group up to the brace that closes it, or the whole field.
+// group reads a group up to the brace that closes it, or the whole field. depth is the number of braces around it.
 func (r *texReader) group(depth int) {
 	shut := ""
 	defer func() { r.out.WriteString(shut) }()
@@ -97,7 +97,7 @@ func (r *texReader) braces(depth int) {
 		return
 	}
 
-	keep := r.fixed && depth == 0 && r.at < len(r.src) && r.src[r.at] != '\\'
+	keep := r.keepsCase && depth == 0 && r.at < len(r.src) && r.src[r.at] != '\\'
 	if keep {
 		r.out.WriteString(`<span class="nocase">`)
 	}
@@ -204,17 +204,17 @@ func (r *texReader) command(depth int) (tag string) {
 
 	if text, ok := symbols()[name]; ok {
 		r.out.WriteString(text)
-		r.skipSpace(name)
+		r.endCommand(name)
 
 		return ""
 	}
 
 	switch name {
 	case "em", "it", "itshape", "sl", "slshape":
-		r.skipSpace(name)
+		r.endCommand(name)
 		return "i"
 	case "bf", "bfseries":
-		r.skipSpace(name)
+		r.endCommand(name)
 		return "b"
 	case "emph", "textit", "textsl", "mkbibemph", "mkbibitalic":
 		r.wrapped("<i>", "</i>", depth)
@@ -228,15 +228,13 @@ func (r *texReader) command(depth int) (tag string) {
 		r.wrapped("<sub>", "</sub>", depth)
 	case "enquote", "mkbibquote":
 		r.wrapped("“", "”", depth)
-	case "&", "%", "$", "#", "_", "{", "}", "@", "/", " ", "\n":
-		if name != "/" {
-			r.out.WriteString(name)
-		}
+	case "&", "%", "$", "#", "_", "{", "}", "@", " ", "\n":
+		r.out.WriteString(name)
 	case "\\", "newline", ",", ";", ":", "quad":
 		r.out.WriteByte(' ')
-	case "-", "":
+	case "-", "/", "": // a place to divide a word, a correction of space, and a backslash at the end show nothing
 	default:
-		r.skipSpace(name)
+		r.endCommand(name)
 	}
 
 	return ""
@@ -257,35 +255,36 @@ func (r *texReader) commandName() string {
 	return r.src[from:r.at]
 }
 
-// skipSpace skips the spaces after the name of a command, if that has letters.
-func (r *texReader) skipSpace(name string) {
-	if name == "" || !unicode.IsLetter(rune(name[0])) {
-		return
+// endCommand skips the spaces after the name of a command. As in TeX, they belong to the command only if its name has
+// letters.
+func (r *texReader) endCommand(name string) {
+	if name != "" && unicode.IsLetter(rune(name[0])) {
+		r.skipSpace()
 	}
+}
 
+// skipSpace skips spaces.
+func (r *texReader) skipSpace() {
 	for r.at < len(r.src) && r.src[r.at] == ' ' {
 		r.at++
 	}
 }
 
-// wrapped reads the argument of a command and writes it between two texts.
+// wrapped reads the argument of a command, a group in braces, and writes it between two texts.
 func (r *texReader) wrapped(open, shut string, depth int) {
-	r.skipSpace("x")
+	r.skipSpace()
 	r.out.WriteString(open)
 
 	if r.at < len(r.src) && r.src[r.at] == '{' && depth < maxNesting {
 		r.at++
-		fixed := r.fixed
-		r.fixed = false
 		r.group(depth + 1)
-		r.fixed = fixed
 	}
 	r.out.WriteString(shut)
 }
 
 // accent reads the argument of an accent, a letter or a group, and writes its first letter with the mark.
 func (r *texReader) accent(mark string, depth int) {
-	r.skipSpace("x")
+	r.skipSpace()
 
 	if r.at >= len(r.src) {
 		return
@@ -294,11 +293,11 @@ func (r *texReader) accent(mark string, depth int) {
 	inner := &texReader{src: r.src[r.at:]}
 	switch r.src[r.at] {
 	case '{':
-		const longest = 40
+		const longest = 40 // bytes
 
 		end := closingBrace(r.src[r.at:min(len(r.src), r.at+longest+1)])
 		if end < 0 || depth >= maxNesting {
-			return
+			return // the group is read as one without an accent
 		}
 		inner = &texReader{src: r.src[r.at+1 : r.at+end]}
 		r.at += end + 1
@@ -307,7 +306,7 @@ func (r *texReader) accent(mark string, depth int) {
 		r.at++
 		name := r.commandName()
 		inner.out.WriteString(symbols()[name])
-		r.skipSpace(name)
+		r.endCommand(name)
 	default:
 		_, size := utf8.DecodeRuneInString(r.src[r.at:])
 		inner.out.WriteString(r.src[r.at : r.at+size])
@@ -315,6 +314,7 @@ func (r *texReader) accent(mark string, depth int) {
 	}
 
 	text := inner.out.String()
+	// TeX puts accents on a dotless i; in Unicode, the mark replaces the dot.
 	if rest, dotless := strings.CutPrefix(text, "ı"); dotless {
 		text = "i" + rest
 	}
@@ -326,7 +326,8 @@ func (r *texReader) accent(mark string, depth int) {
 	r.out.WriteString(text[:size] + mark + text[size:])
 }
 
-// math reads a formula after its dollar. It writes raised and lowered text and the symbols, and drops other commands.
+// math reads a formula after its dollar. It writes raised and lowered text and the symbols, and drops other commands. A
+// dollar without a second one stays.
 func (r *texReader) math() {
 	end := strings.IndexByte(r.src[r.at:], '$')
 	if end < 0 {
