@@ -55,9 +55,8 @@ func attributes(z *html.Tokenizer, more bool, names ...string) string {
 // readHTML reads a block of HTML: each run of text becomes a paragraph or a heading. Code, styles and drawings are
 // skipped. HTMLLines gets the lines that hold no text.
 func (r *outliner) readHTML(n *ast.HTMLBlock) {
-	raw, lines := tree.BlockText(n, r.src, 0), n.Lines().Len()
+	raw, lines := tree.HTMLText(n, r.src), n.Lines().Len()
 	if n.HasClosure() {
-		raw = append(raw, n.ClosureLine.Value(r.src)...)
 		lines++
 	}
 	level, hidden := 0, 0 // the level of the heading that is open; the open elements whose content is not text

@@ -171,10 +171,7 @@ func (c *slideCutter) takeComments(n ast.Node) bool {
 		return false
 	}
 
-	text := string(tree.BlockText(block, c.src, 0))
-	if block.HasClosure() {
-		text += string(block.ClosureLine.Value(c.src))
-	}
+	text := string(tree.HTMLText(block, c.src))
 
 	comments := commentForm().FindAllStringSubmatch(text, -1)
 	if len(comments) == 0 || strings.TrimSpace(commentForm().ReplaceAllString(text, "")) != "" {

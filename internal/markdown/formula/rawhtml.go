@@ -30,10 +30,7 @@ func PlaceInHTML(root ast.Node, src []byte) {
 
 		switch n := n.(type) {
 		case *ast.HTMLBlock:
-			raw, offset = tree.BlockText(n, src, 0), n.Pos()
-			if n.HasClosure() {
-				raw = append(raw, n.ClosureLine.Value(src)...)
-			}
+			raw, offset = tree.HTMLText(n, src), n.Pos()
 		case *tree.RawBlock:
 			raw, offset = n.HTML, n.Pos()
 		}

@@ -20,7 +20,8 @@ type Policy struct{ policy *bluemonday.Policy }
 func New() *Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements(elements()...)
-	p.AllowNoAttrs().OnElements("span", "a", "font")
+	// By default, bluemonday removes the tags of these elements if they have no attributes.
+	p.AllowNoAttrs().OnElements("a", "font")
 
 	// The patterns list few ranges of characters, because a counted repetition of \p{L} takes about 20 ms to compile.
 	p.AllowAttrs("class").Matching(regexp.MustCompile(`^[0-9A-Za-z\s_:+#./\x{A1}-\x{10FFFF}-]{1,200}$`)).Globally()
@@ -61,6 +62,8 @@ func New() *Policy {
 	// Columns of Pandoc have their shares of the width as flex-grow.
 	p.AllowStyles("flex-grow").Matching(regexp.MustCompile(`^[0-9]{1,3}(\.[0-9]{1,2})?$`)).OnElements("div")
 
+	// Documents may have images as data URIs. Package finish checks them, and removes links of this
+	// scheme.
 	p.AllowURLSchemes("http", "https", "mailto", "tel", "data")
 	p.AllowRelativeURLs(true)
 	p.RequireParseableURLs(true)

@@ -1,5 +1,6 @@
-// Package sanitize makes the raw HTML of documents safe. It has the allow-list for the finished page, and turns
-// raw HTML that would break the page into text.
+// Package sanitize makes the raw HTML of documents safe. Escape or RawHTML changes the parsed document: Escape turns
+// all raw HTML into text, RawHTML only what would break the page. Later, a Policy, the allow-list, cleans the finished
+// page.
 package sanitize
 
 import (
@@ -117,17 +118,14 @@ func RawHTML(root ast.Node, src []byte) {
 	var unbalanced []ast.Node
 	tree.Each(root, func(n ast.Node) {
 		if h, ok := n.(*ast.HTMLBlock); ok {
-			raw := tree.BlockText(h, src, 0)
-			if h.HasClosure() {
-				raw = append(raw, h.ClosureLine.Value(src)...)
-			}
-
+			raw := tree.HTMLText(h, src)
 			if droppedTag().Match(bytes.ToLower(raw)) && !isBalanced(raw) {
 				unbalanced = append(unbalanced, h)
 			}
 
 			return
 		}
+		// goldmark parses each tag in a paragraph as a node of its own, so all tags of the paragraph count together.
 		var pieces []ast.Node
 		var raw []byte
 
@@ -155,7 +153,8 @@ func RawHTML(root ast.Node, src []byte) {
 	rewrite(root, src)
 }
 
-// rewrite removes the classes that the style sheet reserves, and replaces emoji shortcodes in blocks of HTML.
+// rewrite removes the classes that the style sheet reserves, and replaces emoji shortcodes in blocks of HTML, whose
+// text goldmark does not parse.
 func rewrite(root ast.Node, src []byte) {
 	var raw []ast.Node
 	tree.Each(root, func(n ast.Node) {
@@ -174,11 +173,7 @@ func rewrite(root ast.Node, src []byte) {
 				tree.Replace(n, s)
 			}
 		case *ast.HTMLBlock:
-			block := tree.BlockText(n, src, 0)
-			if n.HasClosure() {
-				block = append(block, n.ClosureLine.Value(src)...)
-			}
-
+			block := tree.HTMLText(n, src)
 			if clean := emoji.InHTML(tree.StripReservedClasses(block)); !bytes.Equal(clean, block) {
 				tree.Replace(n, &tree.RawBlock{HTML: clean})
 			}

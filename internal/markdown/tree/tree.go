@@ -50,6 +50,17 @@ func BlockText(n ast.Node, src []byte, max int) []byte {
 	return out
 }
 
+// HTMLText returns a copy of the source of a block of HTML. goldmark stores the line that closes a comment, a script or
+// the like apart from the other lines.
+func HTMLText(n *ast.HTMLBlock, src []byte) []byte {
+	out := BlockText(n, src, 0)
+	if n.HasClosure() {
+		out = append(out, n.ClosureLine.Value(src)...)
+	}
+
+	return out
+}
+
 // MoveChildren appends all children of one node to another.
 func MoveChildren(from, to ast.Node) {
 	for c := from.FirstChild(); c != nil; c = from.FirstChild() {

@@ -172,10 +172,7 @@ func (p placer) placeBlock(n *ast.HTMLBlock) {
 		return
 	}
 
-	text := tree.BlockText(n, p.src, 0)
-	if n.HasClosure() {
-		text = append(text, n.ClosureLine.Value(p.src)...)
-	}
+	text := tree.HTMLText(n, p.src)
 	start := n.Lines().At(0).Start
 
 	with := componentTag().ReplaceAllFunc(text, func(tag []byte) []byte {

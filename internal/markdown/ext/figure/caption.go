@@ -25,7 +25,7 @@ func CaptionTables(root ast.Node, src []byte) {
 	}
 }
 
-// captionTable gives one table its caption, unless its attributes have given it one.
+// captionTable gives one table its caption, unless it has one, for example from its attributes.
 func captionTable(t *east.Table, src []byte) {
 	if _, titled := t.FirstChild().(*tree.Caption); titled {
 		return
@@ -64,8 +64,8 @@ func captionTable(t *east.Table, src []byte) {
 	}
 }
 
-// takeCaption moves the inline content of a block, and its attributes, into the caption of a table. It
-// returns false if the content does not begin with one of the prefixes.
+// takeCaption moves the inline content of a block after a prefix into the caption of a table. The table gets the id and
+// the classes of the block. It returns false if the content begins with none of the prefixes, or has no text after it.
 func takeCaption(t *east.Table, from ast.Node, src []byte, prefixes ...string) bool {
 	first, ok := from.FirstChild().(*ast.Text)
 	if !ok {

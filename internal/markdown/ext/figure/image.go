@@ -16,7 +16,8 @@ type sizedImageParser struct{}
 
 func (sizedImageParser) Trigger() []byte { return []byte{'!'} }
 
-// Parse reads an image with a size, ![text](address =300x200). goldmark's own parser reads the others.
+// Parse implements parser.InlineParser. A title may come before the size, which may have only a width or a height.
+// Parse returns nil for an image without a size, so that goldmark's parser reads it.
 func (sizedImageParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	const longest = 4000 // bytes
 
@@ -45,7 +46,6 @@ func (sizedImageParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) a
 		rest = bytes.TrimLeft(rest[n:], " \t")
 	}
 
-	// Without a size, goldmark's own parser reads the image.
 	stop := bytes.IndexByte(rest, ')')
 	if stop < 2 || rest[0] != '=' {
 		return nil
