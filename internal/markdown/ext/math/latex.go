@@ -91,7 +91,9 @@ func parseEnvironment(parent ast.Node, block text.Reader, name string, pc parser
 		pc.Set(endsKey, known)
 	}
 
-	to := next(known.of[name], segment.Start)
+	// The search begins after \begin{name}. An \end right before it would give an empty formula, and goldmark would call
+	// this parser forever at the same place.
+	to := next(known.of[name], segment.Start+len(`\begin{}`)+len(name))
 	if to < 0 {
 		return nil
 	}

@@ -30,7 +30,12 @@ func TestFormulas(t *testing.T) {
 			"<p>a <code class=\"math-error\">\\begin{align}\nb \\end{align}</code> c</p>",
 		},
 		"environment in text, not closed": {`a \begin{align} b`, `<p>a \begin{align} b</p>`},
-		"never closed":                    {"$$\na\n\nb", "<p>$$\na</p>\n<p>b</p>"},
+		// The parser found an empty formula here, forever at the same place.
+		"environment right after the end of another": {
+			`a \end{align}\begin{align} b`,
+			`<p>a \end{align}\begin{align} b</p>`,
+		},
+		"never closed": {"$$\na\n\nb", "<p>$$\na</p>\n<p>b</p>"},
 		"parentheses of LaTeX": {
 			`\(x\) and \(f(n-1)\)`,
 			`<p><code class="math-error">x</code> and <code class="math-error">f(n-1)</code></p>`,
