@@ -44,6 +44,24 @@ func TestAPageGetsTheRulesThatCouldMatch(t *testing.T) {
 	}
 }
 
+// Themes of users may be malformed.
+func TestMalformedRulesAreIgnored(t *testing.T) {
+	t.Parallel()
+
+	for css, want := range map[string]string{
+		"{p:1}":                       "",
+		"a[]{b:c}":                    "a[]{b:c}",
+		"a{b:c}{d:e}a{f:g}":           "a{b:c}a{f:g}",
+		"@media print{{p:1}a{b:c}}":   "@media print{a{b:c}}",
+		"a{b:c}}a{d:e}":               "a{b:c}a{d:e}",
+		"@container style(--a){{b:c}": "",
+	} {
+		if got := themes.ParseStylesheet(css).Fit(themes.NamesIn("<a>")); got != want {
+			t.Errorf("%s: %q, want %q", css, got, want)
+		}
+	}
+}
+
 func TestPropertiesAreWrittenOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -76,7 +76,7 @@ func needsOf(tokens []cssToken) (all needs) {
 			}
 
 			inside := tokens[i+1 : end]
-			if t.raw == "[" {
+			if t.raw == "[" && len(inside) > 0 {
 				all = append(all, need{name: attributeName(inside[0].value)})
 			} else if one, ok := needOf(t.value, inside); ok {
 				all = append(all, one)

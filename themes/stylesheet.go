@@ -46,7 +46,8 @@ type piece struct {
 	hasFallback bool
 }
 
-// ParseStylesheet parses a stylesheet, which must be well-formed: the built-in ones and the results of FilterCSS.
+// ParseStylesheet parses a stylesheet that is built-in or the result of FilterCSS. It ignores a rule without selectors
+// and a } that closes nothing, as those of custom themes may be malformed.
 func ParseStylesheet(css string) *Stylesheet {
 	p := sheetParser{tokens: tokensOf(CompactCSS(css)), local: map[string]bool{}}
 	return &Stylesheet{items: p.items(true), local: p.local}
@@ -92,8 +93,12 @@ func (p *sheetParser) items(top bool) (items []item) {
 	for p.at < len(p.tokens) {
 		prelude, mark := p.until("{;}")
 		switch {
+		case mark == "}" && top:
+			continue
 		case mark == "}" || mark == "":
 			return items
+		case mark == "{" && len(prelude) == 0:
+			p.until("}")
 		case mark == ";":
 			items = append(items, item{body: []piece{{text: textOf(prelude) + ";"}}})
 		case prelude[0].kind != cssAt:
