@@ -47,19 +47,19 @@ func (f *cssFilter) run() {
 		case cssString:
 			f.out.WriteString(quote(t.value))
 		case cssURL:
-			f.url(t.value)
+			f.writeURL(t.value)
 		case cssFunction:
-			f.function(t)
+			f.writeFunction(t)
 		case cssAt:
-			f.atRule(t)
+			f.writeAtRule(t)
 		default:
 			f.writeRaw(t)
 		}
 	}
 }
 
-// url writes a data URL of an image or a font, and "none" for any other address.
-func (f *cssFilter) url(target string) {
+// writeURL writes a data URL of an image or a font, and "none" for any other address.
+func (f *cssFilter) writeURL(target string) {
 	if !isDataURL(target) {
 		f.drop("url(" + target + ")")
 		f.out.WriteString("none")
@@ -70,8 +70,8 @@ func (f *cssFilter) url(target string) {
 	f.out.WriteString("url(" + quote(target) + ")")
 }
 
-// function writes a function. Functions that load something become "none".
-func (f *cssFilter) function(t cssToken) {
+// writeFunction writes a function. Functions that load something become "none".
+func (f *cssFilter) writeFunction(t cssToken) {
 	switch name := strings.ToLower(t.value); name {
 	case "url":
 		target := ""
@@ -88,7 +88,7 @@ func (f *cssFilter) function(t cssToken) {
 			}
 			depth += nesting(t)
 		}
-		f.url(target)
+		f.writeURL(target)
 	case "src", "image", "image-set", "-webkit-image-set", "element", "paint", "expression":
 		f.skip(1)
 		f.drop(name + "()")
@@ -108,8 +108,9 @@ func (f *cssFilter) writeRaw(t cssToken) {
 	}
 }
 
-// atRule drops at-rules that load something or change how other rules are read, with their content. It copies others.
-func (f *cssFilter) atRule(t cssToken) {
+// writeAtRule copies an at-rule. It drops those that load something or change how other rules are read, with their
+// content.
+func (f *cssFilter) writeAtRule(t cssToken) {
 	switch name := strings.ToLower(t.value); name {
 	case "import", "namespace", "charset", "document", "-moz-document":
 		f.drop("@" + name)

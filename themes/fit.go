@@ -37,13 +37,13 @@ func (t Theme) Fit(page Names, shared *Stylesheet, more Properties) string {
 	maps.Copy(f.known, more)
 
 	if !t.ink {
-		f.root(t.Scheme)
+		f.writeRoot(t.Scheme)
 	}
-	f.items(shared.items)
-	f.items(t.sheet().items)
+	f.writeItems(shared.items)
+	f.writeItems(t.sheet().items)
 
 	if t.ink { // the ink-saving tokens must come after the theme's own stylesheet, which sets those of the full theme
-		f.root(t.Scheme)
+		f.writeRoot(t.Scheme)
 
 		if page[className("cover")] {
 			f.out = append(f.out, noCoverArt...)
@@ -56,7 +56,7 @@ func (t Theme) Fit(page Names, shared *Stylesheet, more Properties) string {
 // Fit returns those rules of the stylesheet that could match something in a page. It leaves var() as it is.
 func (s *Stylesheet) Fit(page Names) string {
 	f := fitting{page: page}
-	f.items(s.items)
+	f.writeItems(s.items)
 
 	return string(f.out)
 }
@@ -92,8 +92,8 @@ func (f *fitting) isConstant(name string) bool {
 	return f.known != nil && !slices.ContainsFunc(f.local, func(set map[string]bool) bool { return set[name] })
 }
 
-// root writes a :root rule with the colour scheme and the properties that are not replaced by their values.
-func (f *fitting) root(scheme string) {
+// writeRoot writes a :root rule with the colour scheme and the properties that are not replaced by their values.
+func (f *fitting) writeRoot(scheme string) {
 	f.out = fmt.Appendf(f.out, ":root{color-scheme:%s;", scheme)
 	for _, name := range slices.Sorted(maps.Keys(f.known)) {
 		if !f.isConstant(name) {
@@ -103,25 +103,26 @@ func (f *fitting) root(scheme string) {
 	f.out = append(f.out, "}\n"...)
 }
 
-// items writes the items that the page needs.
-func (f *fitting) items(items []item) {
+// writeItems writes the items that the page needs.
+func (f *fitting) writeItems(items []item) {
 	for _, i := range items {
 		switch {
 		case i.prelude != "":
-			f.group(i)
+			f.writeGroup(i)
 		case i.selectors != nil:
-			f.rule(i)
+			f.writeRule(i)
 		default:
-			f.pieces(i.body, 0)
+			f.writePieces(i.body, 0)
 		}
 	}
 }
 
-// group writes a group of rules, unless none of its rules is left. It evaluates a style query for a constant property.
-func (f *fitting) group(i item) {
+// writeGroup writes a group of rules, unless none of its rules is left. It evaluates a style query for a constant
+// property.
+func (f *fitting) writeGroup(i item) {
 	if i.style != nil && f.isConstant(i.style.name) {
 		if value, set := f.known[i.style.name]; set && (i.style.value == "" || i.style.value == value) {
-			f.items(i.group)
+			f.writeItems(i.group)
 		}
 
 		return
@@ -130,16 +131,16 @@ func (f *fitting) group(i item) {
 	f.out = append(append(f.out, i.prelude...), '{')
 
 	begun := len(f.out)
-	if f.items(i.group); len(f.out) == begun {
+	if f.writeItems(i.group); len(f.out) == begun {
 		f.out = f.out[:before]
 		return
 	}
 	f.out = append(f.out, '}')
 }
 
-// rule writes a rule with those of its selectors that can match on the page. It skips a rule whose properties are all
-// replaced by their values.
-func (f *fitting) rule(i item) {
+// writeRule writes a rule with those of its selectors that can match on the page. It skips a rule whose properties are
+// all replaced by their values.
+func (f *fitting) writeRule(i item) {
 	if i.sets != nil && !slices.ContainsFunc(i.sets, func(name string) bool { return !f.isConstant(name) }) {
 		return
 	}
@@ -155,39 +156,39 @@ func (f *fitting) rule(i item) {
 		return
 	}
 	f.out[len(f.out)-1] = '{'
-	f.pieces(i.body, 0)
+	f.writePieces(i.body, 0)
 	f.out = append(f.out, '}')
 }
 
-// pieces writes declarations or a value. depth is the number of properties whose values contain the pieces.
-func (f *fitting) pieces(pieces []piece, depth int) {
+// writePieces writes declarations or a value. depth is the number of properties whose values contain the pieces.
+func (f *fitting) writePieces(pieces []piece, depth int) {
 	for _, p := range pieces {
 		value, set := f.known[p.name]
 		switch {
 		case p.name == "":
 			f.out = append(f.out, p.text...)
 		case f.isConstant(p.name) && set && depth < maxNesting:
-			f.value(value, depth+1)
+			f.writeValue(value, depth+1)
 		case f.isConstant(p.name) && !set && p.hasFallback:
-			f.pieces(p.fallback, depth)
+			f.writePieces(p.fallback, depth)
 		default:
 			f.out = append(append(f.out, "var("...), p.name...)
 			if p.hasFallback {
 				f.out = append(f.out, ',')
-				f.pieces(p.fallback, depth)
+				f.writePieces(p.fallback, depth)
 			}
 			f.out = append(f.out, ')')
 		}
 	}
 }
 
-// value writes the value of a property, which may refer to others.
-func (f *fitting) value(value string, depth int) {
+// writeValue writes the value of a property, which may refer to others.
+func (f *fitting) writeValue(value string, depth int) {
 	if !strings.Contains(value, "var(") {
 		f.out = append(f.out, value...)
 		return
 	}
-	f.pieces(piecesOf(tokensOf(value)), depth)
+	f.writePieces(piecesOf(tokensOf(value)), depth)
 }
 
 // Names returns the names that the selectors of the shared stylesheet and of the theme refer to.
@@ -224,7 +225,7 @@ func (n Names) ofNeeds(all needs) {
 // var().
 func (t Theme) Rules(page Names, sheet *Stylesheet) string {
 	f := fitting{page: page, known: t.properties()}
-	f.items(sheet.items)
+	f.writeItems(sheet.items)
 
 	return string(f.out)
 }

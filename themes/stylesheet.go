@@ -50,7 +50,7 @@ type piece struct {
 // and a } that closes nothing, as those of custom themes may be malformed.
 func ParseStylesheet(css string) *Stylesheet {
 	p := sheetParser{tokens: tokensOf(CompactCSS(css)), local: map[string]bool{}}
-	return &Stylesheet{items: p.items(true), local: p.local}
+	return &Stylesheet{items: p.readItems(true), local: p.local}
 }
 
 // tokensOf returns all tokens of a stylesheet.
@@ -72,9 +72,9 @@ type sheetParser struct {
 	local  map[string]bool // see Stylesheet.local
 }
 
-// until returns the tokens before the first mark outside of brackets, and that mark, which is one of marks. The parser
-// continues after it. mark is "" if there is none.
-func (p *sheetParser) until(marks string) (found []cssToken, mark string) {
+// readUntil returns the tokens before the first mark outside of brackets, and that mark, which is one of marks. The
+// parser continues after it. mark is "" if there is none.
+func (p *sheetParser) readUntil(marks string) (found []cssToken, mark string) {
 	start, depth := p.at, 0
 	for ; p.at < len(p.tokens); p.at++ {
 		t := p.tokens[p.at]
@@ -88,23 +88,23 @@ func (p *sheetParser) until(marks string) (found []cssToken, mark string) {
 	return p.tokens[start:], ""
 }
 
-// items reads rules up to the end of their group. top reports whether the group is the stylesheet itself.
-func (p *sheetParser) items(top bool) (items []item) {
+// readItems reads rules up to the end of their group. top reports whether the group is the stylesheet itself.
+func (p *sheetParser) readItems(top bool) (items []item) {
 	for p.at < len(p.tokens) {
-		prelude, mark := p.until("{;}")
+		prelude, mark := p.readUntil("{;}")
 		switch {
 		case mark == "}" && top:
 			continue
 		case mark == "}" || mark == "":
 			return items
 		case mark == "{" && len(prelude) == 0:
-			p.until("}")
+			p.readUntil("}")
 		case mark == ";":
 			items = append(items, item{body: []piece{{text: textOf(prelude) + ";"}}})
 		case prelude[0].kind != cssAt:
 			selectors := selectorsOf(prelude)
 
-			body, _ := p.until("}")
+			body, _ := p.readUntil("}")
 			if top && textOf(prelude) == ":root" {
 				items = append(items, rootItems(selectors, body)...)
 				continue
@@ -112,9 +112,11 @@ func (p *sheetParser) items(top bool) (items []item) {
 			p.addLocals(body)
 			items = append(items, item{selectors: selectors, body: piecesOf(body)})
 		case slices.Contains([]string{"media", "supports", "container"}, prelude[0].value):
-			items = append(items, item{prelude: textOf(prelude), style: styleQueryOf(prelude), group: p.items(false)})
+			items = append(items, item{
+				prelude: textOf(prelude), style: styleQueryOf(prelude), group: p.readItems(false),
+			})
 		default:
-			body, _ := p.until("}")
+			body, _ := p.readUntil("}")
 			items = append(items, item{
 				body: slices.Concat([]piece{{text: textOf(prelude) + "{"}}, piecesOf(body), []piece{{text: "}"}}),
 			})
