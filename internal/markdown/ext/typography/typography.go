@@ -25,12 +25,17 @@ type typesetter struct {
 	quotes []rune
 	// code counts the open elements of raw HTML whose text stays as it is.
 	code int
-	// beyond is the source after the current text, up to the end of its block or 200 bytes.
+	// beyond is the source after the current text, up to the end of its block or maxBeyond bytes.
 	beyond []byte
 }
 
-// maxQuotes is the largest number of open quotation marks. Further marks do not open.
-const maxQuotes = 8
+const (
+	// maxQuotes is the largest number of open quotation marks. Further marks do not open.
+	maxQuotes = 8
+	// maxBeyond is how far a closing mark may be from a single quote that opens, in bytes. Further away, the quote is an
+	// apostrophe.
+	maxBeyond = 200
+)
 
 // Set replaces quotes, dashes, dots and spaces in a document by the rules of its language (BCP 47). An element with a
 // lang attribute follows the rules of that language. Code, formulas, addresses and blocks of raw HTML stay as they are.
@@ -88,8 +93,8 @@ func (t *typesetter) inline(n ast.Node) ast.WalkStatus {
 	case *ast.String:
 		if n.IsCode() { // raw HTML
 			t.code = max(0, t.code+tree.CodeDepth(n.Value))
-		} else if r, _ := utf8.DecodeLastRune(n.Value); len(n.Value) > 0 {
-			t.before = r
+		} else {
+			t.pass(n.Value)
 		}
 	default:
 		if n.FirstChild() == nil {
@@ -110,13 +115,13 @@ func SetLine(line, lang string) string {
 // for its line break.
 func (t *typesetter) node(n *ast.Text) {
 	raw := n.Segment.Value(t.src)
-	switch {
-	case t.code > 0 || n.IsRaw():
-		if r, _ := utf8.DecodeLastRune(raw); len(raw) > 0 {
-			t.before = r
-		}
-	case bytes.ContainsAny(raw, `"'-.`) || t.marks.spaced != "" && bytes.ContainsAny(raw, t.marks.spaced+"«»"):
-		t.beyond = t.src[n.Segment.Stop:min(len(t.src), n.Segment.Stop+200)]
+	stays := t.code > 0 || n.IsRaw() ||
+		!bytes.ContainsAny(raw, `"'-.`) && (t.marks.spaced == "" || !bytes.ContainsAny(raw, t.marks.spaced+"«»"))
+
+	if stays {
+		t.pass(raw)
+	} else {
+		t.beyond = t.src[n.Segment.Stop:min(len(t.src), n.Segment.Stop+maxBeyond)]
 		if end := bytes.Index(t.beyond, []byte("\n\n")); end >= 0 {
 			t.beyond = t.beyond[:end]
 		}
@@ -127,14 +132,17 @@ func (t *typesetter) node(n *ast.Text) {
 			n.Parent().InsertBefore(n.Parent(), n, s)
 			n.Segment = n.Segment.WithStart(n.Segment.Stop)
 		}
-	default:
-		if r, _ := utf8.DecodeLastRune(raw); len(raw) > 0 {
-			t.before = r
-		}
 	}
 
 	if n.SoftLineBreak() || n.HardLineBreak() {
 		t.before = ' '
+	}
+}
+
+// pass notes the last character of a text that stays as it is.
+func (t *typesetter) pass(text []byte) {
+	if len(text) > 0 {
+		t.before, _ = utf8.DecodeLastRune(text)
 	}
 }
 
@@ -254,7 +262,7 @@ func (t *typesetter) opens(rest string) bool {
 		return true
 	}
 
-	// In scripts without spaces, no space precedes a quotation.
+	// In scripts without spaces, no space comes before a quotation.
 	return len(t.quotes) == 0 && (strings.ContainsRune("。、，：；！？", t.before) ||
 		unicode.In(t.before, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai))
 }
@@ -324,16 +332,15 @@ func (t *typesetter) single(rest string) string {
 // clipped matches the English words that begin with an apostrophe.
 var clipped = lazyregexp.New(`^(?i:n|em|tis|twas|til|cause|round)\b`)
 
-// closesLater reports whether a single quote that may close a quotation follows within 200 bytes. beyond is the source
-// after rest.
+// closesLater reports whether a single quote that may close a quotation follows within maxBeyond bytes. beyond is the
+// source after rest. It looks at the next 8 single quotes only, because each mark of a text full of them looks ahead.
 func closesLater(rest string, beyond []byte) bool {
-	const within, tries = 200, 8
-	if rest = rest[:min(len(rest), within)]; len(rest) < within {
-		rest += string(beyond[:min(len(beyond), within-len(rest))])
+	if rest = rest[:min(len(rest), maxBeyond)]; len(rest) < maxBeyond {
+		rest += string(beyond[:min(len(beyond), maxBeyond-len(rest))])
 	}
 
 	at := 0
-	for range tries {
+	for range 8 {
 		n := strings.IndexByte(rest[at:], '\'')
 		if n < 0 {
 			return false
