@@ -129,6 +129,19 @@ type Convert struct {
 	Filename string `json:"filename,omitempty"`
 }
 
+// Keys returns the store keys of the sources: long content and all files.
+func (c Convert) Keys() (keys []string) {
+	if c.ContentKey != "" {
+		keys = append(keys, c.ContentKey)
+	}
+
+	for _, a := range c.Assets {
+		keys = append(keys, a.Key)
+	}
+
+	return keys
+}
+
 // Choice is the payload of ChooseTheme.
 type Choice struct {
 	// Convert is the conversion that needs a theme.

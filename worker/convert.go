@@ -59,7 +59,7 @@ func (w *Worker) complete(ctx context.Context, run *tasks.Run, task tasks.Conver
 		return err
 	}
 
-	w.deleteSources(ctx, run.ID, task)
+	w.deleteKeys(ctx, run.ID, task.Keys())
 
 	return nil
 }

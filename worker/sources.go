@@ -70,19 +70,6 @@ func (w *Worker) discard(ctx context.Context, job tasks.Record) {
 	}
 }
 
-// deleteSources deletes the sources of a completed job.
-func (w *Worker) deleteSources(ctx context.Context, jobID string, task tasks.Convert) {
-	keys := make([]string, 0, len(task.Assets)+1)
-	if task.ContentKey != "" {
-		keys = append(keys, task.ContentKey)
-	}
-
-	for _, a := range task.Assets {
-		keys = append(keys, a.Key)
-	}
-	w.deleteKeys(ctx, jobID, keys)
-}
-
 // deleteKeys deletes objects that a completed job no longer needs, even while the worker stops.
 func (w *Worker) deleteKeys(ctx context.Context, jobID string, keys []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
