@@ -16,6 +16,16 @@ import (
 // The default and the largest number of jobs of a page.
 const defaultLimit, maxLimit = 20, 100
 
+// statuses and kinds are the values of the filters.
+var (
+	statuses = []presswork.Status{
+		presswork.Queued, presswork.Processing, presswork.Completed, presswork.Failed, presswork.Cancelled,
+	}
+	kinds = []presswork.Kind{
+		presswork.KindConversion, presswork.KindExport, presswork.KindTranscription, presswork.KindPDF,
+	}
+)
+
 // ListFilters returns the query parameters for a list of jobs.
 func ListFilters() []string {
 	return []string{"limit", "cursor", "status", "kind"}
@@ -38,17 +48,7 @@ func QueryOf(c *fiber.Ctx) (tasks.Query, error) {
 			continue
 		}
 
-		status, err := exchange.OneOf(
-			"status",
-			text,
-			[]presswork.Status{
-				presswork.Queued,
-				presswork.Processing,
-				presswork.Completed,
-				presswork.Failed,
-				presswork.Cancelled,
-			},
-		)
+		status, err := exchange.OneOf("status", text, statuses)
 		if err != nil {
 			return q, err
 		}
@@ -56,13 +56,7 @@ func QueryOf(c *fiber.Ctx) (tasks.Query, error) {
 	}
 
 	if text := c.Query("kind"); text != "" {
-		kind, err := exchange.OneOf(
-			"kind",
-			text,
-			[]presswork.Kind{
-				presswork.KindConversion, presswork.KindExport, presswork.KindTranscription, presswork.KindPDF,
-			},
-		)
+		kind, err := exchange.OneOf("kind", text, kinds)
 		if err != nil {
 			return q, err
 		}
