@@ -115,7 +115,7 @@ func (p *parser) readInclude() {
 		case "web_search_call.action.sources":
 			p.f.sources = true
 		default:
-			// A known value without effect here is no error: clients send fixed lists.
+			// A known value of items that Presswork does not make is no error.
 			if !slices.Contains(includes, value) {
 				p.Failf(path, "value %q must be one of %q", jsonbody.Bounded(value, 60), includes)
 			}
@@ -212,6 +212,7 @@ var repeated = [][2]string{
 
 // repeatOptions writes the fields of the answer that repeat the request.
 func (p *parser) repeatOptions() {
+	// These fields are the same in every answer.
 	b := []byte(`"background":false,"previous_response_id":null,"service_tier":"default","store":false,`)
 
 	for _, field := range repeated {

@@ -78,7 +78,7 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 	}
 
 	content, annotations := c.Content, []annotation(nil)
-	if len(c.Extra) > 2 {
+	if len(c.Extra) > 2 { // not an empty object
 		refusal, cited := readExtra(c.Extra)
 		content, annotations = content+refusal, cited
 	}
@@ -176,6 +176,8 @@ func (w *Writer) addText(dst []byte, text string, logprobs json.RawMessage) []by
 		dst = w.closeThought(dst, "completed")
 		w.text = w.newItem(messageText, "msg_")
 
+		// The gateway begins the text of a later round with a blank line. An item needs none, but the positions of
+		// citations count it.
 		if w.texts++; w.texts > 1 {
 			whole := text
 			text = strings.TrimPrefix(text, "\n\n")
@@ -224,6 +226,7 @@ func (w *Writer) addCall(dst []byte, d inference.ToolDelta) []byte {
 		dst = w.appendAdded(dst, it)
 	}
 
+	// A piece of a call whose beginning was not received cannot be used.
 	if d.Index >= len(w.calls) || d.Arguments == "" {
 		return dst
 	}
