@@ -17,7 +17,7 @@ export class ApiError extends Error {
 /** key is the API key in use, "" for none. */
 export const key = signal(storedKey());
 
-/** keyWanted is true after the server has refused a request without a valid key. */
+/** keyWanted is true after the server has rejected a request without a valid key. */
 export const keyWanted = signal(false);
 
 /** offline is true while requests do not reach the server. */
@@ -58,12 +58,13 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   }
   offline.value = false;
   if (response.ok || response.status === 304) return response;
-  const error = await refusal(response);
+  const error = await errorIn(response);
   if (error.status === 401) keyWanted.value = true;
   throw error;
 }
 
-async function refusal(response: Response): Promise<ApiError> {
+/** errorIn returns the error in a response. */
+async function errorIn(response: Response): Promise<ApiError> {
   try {
     const { error } = (await response.json()) as { error: { message: string; code?: string; param?: string } };
     return new ApiError(error.message, response.status, error.code ?? "", error.param ?? "");

@@ -17,7 +17,7 @@ const sheet = new CSSStyleSheet();
 sheet.replaceSync(look);
 document.adoptedStyleSheets.push(sheet);
 
-/** offered are the built-in tools that the chosen model can use: type, label, and why one is not available. */
+/** offered returns the built-in tools that the chosen model can use: the type, the label, and why it is not available. */
 function offered(): [type: string, label: string, why: string][] {
   const why = toolProblems.value;
   const now = able("chat").find((m) => m.id === model.value);
@@ -267,7 +267,7 @@ export function Chat() {
       <aside class="chats" aria-label="Conversations">
         <Conversations />
       </aside>
-      <section class="room" aria-label="Open conversation">
+      <section class="open-chat" aria-label="Open conversation">
         <Tools />
         <Talk />
         <Ask problem={problem} images={images} onTake={take} />

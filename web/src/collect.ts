@@ -1,7 +1,7 @@
 // The documents of a folder: each Markdown file with the files that it names.
 import { maxFiles, type Folder } from "./folder";
 import { decode } from "./intake";
-import { limits, refusedPicture, refusedText } from "./limits";
+import { limits, pictureProblem, textProblem } from "./limits";
 import type { Asset } from "./store";
 
 const markdown = /\.(md|markdown|mdown|mkd)$/i;
@@ -20,7 +20,7 @@ export async function collect(folder: Folder): Promise<Collection> {
   const used = new Set<string>();
   for (const { path, file } of folder.files.slice(0, maxFiles)) {
     if (!markdown.test(path)) continue;
-    const problem = refusedText(path, file.size);
+    const problem = textProblem(path, file.size);
     const text = problem || (await decode(file, path));
     if (typeof text === "string") out.leftOut.push(text);
     else
@@ -31,7 +31,7 @@ export async function collect(folder: Folder): Promise<Collection> {
     if (markdown.test(path) || used.has(path)) continue;
     if (!usable.test(path)) out.leftOut.push(`${path}: it is neither Markdown nor a picture or bibliography`);
     else if (!out.leftOut.some((l) => l.startsWith(path)))
-      out.leftOut.push(refusedPicture(file, path) || `${path}: no document uses it`);
+      out.leftOut.push(pictureProblem(file, path) || `${path}: no document uses it`);
   }
   if (folder.files.length > maxFiles) out.leftOut.unshift(`Only the first ${maxFiles} files were read.`);
   return out;
@@ -59,7 +59,7 @@ function withFiles(
   for (const { target, file, relative, spelt } of found) {
     used.add(target);
     const problem =
-      refusedPicture(file, target) ||
+      pictureProblem(file, target) ||
       (assets.length >= most ? `${target}: a document can have at most ${most} files` : "");
     if (problem) {
       leftOut.push(problem);

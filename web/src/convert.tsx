@@ -27,7 +27,7 @@ import { keyAt } from "./frontmatter";
 import { add, find, type Warning } from "./jobs";
 import { JobView, Result } from "./jobview";
 import { Lazily } from "./lazily";
-import { refusedFiles, refusedText } from "./limits";
+import { filesProblem, textProblem } from "./limits";
 import { Notices } from "./notices";
 import { Outline, cursor, headings, store, stored } from "./outline";
 import { Icon, IconButton, Notice, bytes } from "./parts";
@@ -81,7 +81,7 @@ export function Convert() {
   const convert = async () => {
     if (busy.value) return;
     notice.value =
-      refusedText(title.value, new Blob([text.value]).size) || refusedFiles(usedAssets().map((a) => a.file));
+      textProblem(title.value, new Blob([text.value]).size) || filesProblem(usedAssets().map((a) => a.file));
     if (notice.value) return;
     busy.value = true;
     try {
@@ -98,7 +98,7 @@ export function Convert() {
     }
   };
 
-  // A folder or an archive is converted unchanged; the options come from its first document.
+  // The server gets a folder or an archive unchanged. The options come from its first document.
   const convertFolder = async (source: Folder | File) => {
     const { init, sample } = submission(source);
     const accepted = await json<Parameters<typeof add>[0]>("/api/conversion", { method: "POST", ...init });
@@ -115,14 +115,14 @@ export function Convert() {
       moved: (state) => {
         cursor.value = state.doc.lineAt(state.selection.main.head).number;
         preview.current?.point(cursor.value);
-        heard(state.doc);
+        updateOutline(state.doc);
       },
       more: [keys(), kept],
     };
     // The outline follows after a pause.
     let timer = 0;
     let last: Text | null = null;
-    const heard = (doc: Text) => {
+    const updateOutline = (doc: Text) => {
       if (doc === last) return;
       last = doc;
       clearTimeout(timer);
@@ -135,7 +135,7 @@ export function Convert() {
       const more = late(() => receiver.pick("pictures"));
       hooks.more = [hooks.more, more];
       e.dispatch({ effects: StateEffect.appendConfig.of(more) });
-      // A slash that was typed meanwhile opens the menu as well.
+      // A slash that the user has typed before also opens the menu.
       startCompletion(e);
     };
     onChange((c) => e.dispatch({ changes: c, userEvent: "input" }));
@@ -181,7 +181,7 @@ export function Convert() {
       const began = performance.now();
       try {
         const { init } = body();
-        // The server refuses an empty document.
+        // The server rejects an empty document.
         const answer: Previewed = !text.value.trim()
           ? { page: "<main></main>", warnings: [] }
           : await json<Previewed>("/api/preview", {
@@ -201,7 +201,7 @@ export function Convert() {
         if (aborted(e)) return;
         broken.value = errorText(e);
         drew(editor.current!, stopping(e));
-        // Nothing announces that the server is back, so ask again.
+        // No event reports that the server is back, so ask again.
         if (offline.value) {
           clearTimeout(timer);
           timer = setTimeout(draw, 2000);

@@ -46,6 +46,7 @@ Press **Convert** when it looks right.
 /** text is the Markdown, with its front matter. */
 export const text = signal("");
 
+/** assets are the files of the document. */
 export const assets = signal<Asset[]>([]);
 
 /** extras are the options outside the text: password and style sheet. */
@@ -58,7 +59,7 @@ export const output = signal<Output>("pdf");
 
 export const matter = computed(() => readMatter(text.value));
 
-/** ignored holds why the server ignores options of the front matter, by their keys. */
+/** ignored holds the reasons why the server ignores options of the front matter, by their keys. */
 export const ignored = signal<Record<string, string>>({});
 
 export const theme = computed(() => matter.value["theme"] ?? "light");
@@ -95,8 +96,8 @@ export function setAll(values: [string, string | number | boolean | null][]): vo
   replace(next);
 }
 
-/** replace replaces the text in one step of Undo. What is equal at the start and the end
- * stays, with the cursor in it. */
+/** replace replaces the text in one step of Undo. Equal text at the start and the end stays, so that the cursor stays
+ * there. */
 export function replace(next: string): void {
   const now = text.value;
   if (next === now) return;

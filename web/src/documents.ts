@@ -14,7 +14,7 @@ export const open = signal<{ id: string }>({ id: "" });
  * saved until the user has chosen which text to keep. */
 export const stale = signal(false);
 
-/** trouble says why the newest changes are not kept, "" while they are. */
+/** trouble is the reason why the newest changes are not kept, or "". */
 export const trouble = signal("");
 
 /** saving is true while the store does not have the newest changes yet. */
@@ -33,17 +33,19 @@ let saved: { text: string; css: string; assets: store.Asset[] } = { text: "", cs
 const css = () => extras.value.css ?? "";
 const unsaved = () => text.value !== saved.text || css() !== saved.css || assets.value !== saved.assets;
 
-/** name returns what a document is called in lists. */
+/** name returns the name of a document in lists. */
 export function name(e: store.Entry): string {
   return e.name || e.title;
 }
 
+/** announce reports a change to the other tabs, and reads the list again. */
 async function announce(): Promise<void> {
   channel.postMessage("changed");
   list.value = await store.list();
 }
 
-function told(e: unknown): string {
+/** problemOf returns a message about an error of the store. */
+function problemOf(e: unknown): string {
   if (isFull(e)) return noSpace;
   return `This browser does not keep documents (${e instanceof Error ? e.message : String(e)}). Copy your text before you close this page.`;
 }
@@ -61,6 +63,7 @@ export function save(): Promise<void> {
   return (writing = writing.then(write));
 }
 
+/** write stores the newest changes. If the browser has no space, it removes deleted documents and old versions. */
 async function write(): Promise<void> {
   if (stale.value || !open.value.id || !unsaved()) return;
   try {
@@ -77,10 +80,11 @@ async function write(): Promise<void> {
     await announce();
   } catch (e) {
     if (e instanceof store.ChangedElsewhere) stale.value = true;
-    else trouble.value = told(e);
+    else trouble.value = problemOf(e);
   }
 }
 
+/** writeOnce stores the text and the files of the open document, as far as they have changed. */
 async function writeOnce(): Promise<void> {
   const { id } = open.value;
   const [now, files] = [{ text: text.value, css: css() }, assets.value];
@@ -105,16 +109,18 @@ async function writeOnce(): Promise<void> {
 // localStorage, and show reads it again.
 const journal = (id: string) => "presswork.unsaved." + id;
 
+/** leave keeps an unsaved text for the next visit. */
 function leave(): void {
   if (!open.value.id || !unsaved()) return;
   try {
     localStorage.setItem(journal(open.value.id), JSON.stringify({ version, text: text.value, css: css() }));
   } catch {
-    // It does not fit; saving has already begun.
+    // The text does not fit. save has already begun.
   }
   void save();
 }
 
+/** leftover returns the unsaved text of a document from an earlier visit, or null. */
 function leftover(id: string): (store.Contents & { version: number }) | null {
   try {
     return JSON.parse(localStorage.getItem(journal(id)) ?? "null") as (store.Contents & { version: number }) | null;
@@ -123,13 +129,13 @@ function leftover(id: string): (store.Contents & { version: number }) | null {
   }
 }
 
-/** show opens a document. The text of the open one is saved first. It reports whether
- * the document exists; an unsaved text stays open. */
+/** show saves the text of the open document and opens another. It reports whether the other document exists. If the
+ * text could not be saved, it stays open. */
 export async function show(id: string): Promise<boolean> {
   await save();
   const found = await store.read(id);
   if (!found) return false;
-  await save(); // what was written in the meantime
+  await save(); // stores changes that the user has made in the meantime
   if (open.value.id && unsaved() && !stale.value) return true;
   await recover(found);
   present(found);
@@ -151,6 +157,7 @@ async function recover({ entry, contents }: Found): Promise<void> {
 
 type Found = NonNullable<Awaited<ReturnType<typeof store.read>>>;
 
+/** present puts a stored document into the editor, with its unsaved text if there is one. */
 function present({ entry, contents, assets: files }: Found): void {
   const left = leftover(entry.id);
   const newest = left?.version === entry.version ? { text: left.text, css: left.css } : contents;
@@ -214,20 +221,21 @@ export function fileName(e: store.Entry): string {
   );
 }
 
+/** stored reads a document. Errors: another tab has deleted it. */
 async function stored(e: store.Entry): Promise<Found> {
   const found = await store.read(e.id);
   if (!found) throw new Error(`${name(e)} is no longer in this browser: another tab has deleted it.`);
   return found;
 }
 
-/** rename names a document; with "" it is called by its title. */
+/** rename sets the name of a document. With "" its name is its title. */
 export async function rename(id: string, to: string): Promise<void> {
   await store.mark([id], { name: to });
   await announce();
 }
 
-/** remove deletes documents, which can be restored for a day. If the open one is among
- * them, it opens next, or the newest one. */
+/** remove deletes documents, which can be restored for a day. If it deletes the open one, it opens the document next, or
+ * the newest one. */
 export async function remove(ids: string[], next = ""): Promise<void> {
   await save();
   await store.mark(ids, { deleted: Date.now() });
@@ -271,7 +279,7 @@ export async function keepCopy(): Promise<void> {
   localStorage.removeItem(journal(before));
 }
 
-/** check looks whether another tab has changed the open document. */
+/** check reads the list, and sets stale if another tab has changed the open document. */
 async function check(): Promise<void> {
   list.value = await store.list();
   await writing;
@@ -303,6 +311,6 @@ export async function start(): Promise<void> {
     await create([{ name: "", text: sample, assets: [] }]);
   } catch (e) {
     text.value ||= sample;
-    trouble.value = told(e);
+    trouble.value = problemOf(e);
   }
 }

@@ -69,7 +69,7 @@ const look = EditorView.theme({
   ".cm-content": { padding: "20px 0 40vh", caretColor: "var(--accent)" },
   ".cm-line": { padding: "0 24px 0 10px" },
   ".cm-gutters": { backgroundColor: "transparent", border: "none", color: "var(--faint)", fontSize: "12px" },
-  // The marks of findings load later and stand in the padding.
+  // The padding has space for the marks of findings, which load later.
   ".cm-lineNumbers .cm-gutterElement": { padding: "0 22px 0 14px", minWidth: "50px" },
   ".cm-activeLine": { backgroundColor: "var(--line-tint)" },
   ".cm-cursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },
@@ -227,8 +227,7 @@ function stateOf(doc: string, hooks: Hooks): EditorState {
   return EditorState.create({ doc, extensions });
 }
 
-/** insert puts Markdown at an offset, or in place of the selection. Blocks stand between
- * the blocks of the text. */
+/** insert puts Markdown at an offset, or in place of the selection. It puts blocks between the blocks of the text. */
 export function insert(view: EditorView, markdown: string, at?: number): void {
   const { from, to } = at === undefined ? view.state.selection.main : { from: at, to: at };
   const cut = view.state.update({ changes: { from, to } });

@@ -3,7 +3,7 @@ import { extras, ignored, matter, output, set, type Output } from "./document";
 import { flow, sides } from "./frontmatter";
 import { typed, type Option } from "./optionlist";
 
-/** Problem says why the server ignores an option; its id ends in -problem. */
+/** Problem shows why the server ignores an option. Its id ends in -problem. */
 function Problem({ name }: { name: string }) {
   const why = ignored.value[name];
   return why ? (

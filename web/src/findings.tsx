@@ -15,7 +15,7 @@ export interface Finding extends Warning {
 /** findings are those of the preview and of the last print, by their lines. */
 export const findings = signal<Finding[]>([]);
 
-/** printCodes are the warnings that only printing gives. */
+/** printCodes are the codes of warnings that only a print returns. */
 const printCodes = ["glyph_missing", "line_overflow", "slide_overflow", "pdf_ua_incomplete"];
 
 const setDrawn = StateEffect.define<Finding[]>();
@@ -69,7 +69,7 @@ export function drew(view: EditorView, warnings: Finding[]): void {
   mark(view, setDrawn.of(warnings));
 }
 
-/** printed replaces the findings of the last print. It ignores warnings that the preview gives as well. */
+/** printed replaces the findings of the last print. It ignores warnings that the preview also returns. */
 export function printed(view: EditorView, warnings: Finding[]): void {
   mark(view, setPrinted.of(warnings.filter((w) => printCodes.includes(w.code))));
 }

@@ -23,6 +23,7 @@ interface Block {
   entries: Entry[];
 }
 
+/** parse finds the front matter of a document and its entries. */
 function parse(doc: string): Block | null {
   const fence = /^(---|\+\+\+)[ \t]*\r?\n/.exec(doc);
   if (!fence) return null;
@@ -56,12 +57,13 @@ export function readMatter(doc: string): Record<string, string> {
   return out;
 }
 
-/** keyAt returns the key that a line of the front matter belongs to, counted from 1. */
+/** keyAt returns the key whose value has a line of the front matter. Lines count from 1. */
 export function keyAt(doc: string, line: number): string | undefined {
   const before = (at: number) => doc.slice(0, at).split("\n").length;
   return parse(doc)?.entries.find((e) => before(e.from) <= line && line < before(e.to))?.key;
 }
 
+/** unquote returns a value of YAML or TOML as text. Lists have commas. */
 function unquote(value: string): string {
   const v = value.trim();
   if (v.startsWith('"')) {
@@ -86,7 +88,7 @@ function unquote(value: string): string {
   return v.replace(/\s+#.*$/, "");
 }
 
-/** margins reads the sides of a `margins` value, in YAML's block or flow form. */
+/** sides reads the sides of a `margins` value, in YAML's block or flow form. */
 export function sides(value: string): Record<string, string> {
   const out: Record<string, string> = {};
   for (const m of value.matchAll(/(top|right|bottom|left)\s*[:=]\s*["']?([\d.]+\s*[a-z]*)/g)) out[m[1]!] = m[2]!;
@@ -131,6 +133,7 @@ export function writeMatter(doc: string, key: string, value: string | number | b
   return { from: at, to: at, insert: line };
 }
 
+/** scalar writes a text as a value of YAML, in quotes if it needs them. */
 function scalar(value: string): string {
   if (value.startsWith("{") && value.endsWith("}") && value.includes(": ")) return value;
   const plain =

@@ -22,7 +22,7 @@ export function Import({
 }) {
   const found = useSignal<Collection | null>(null);
   const problem = useSignal("");
-  const refused = useSignal(false);
+  const rejected = useSignal(false);
   const busy = useSignal(false);
   useEffect(() => {
     const look = async () => {
@@ -32,7 +32,7 @@ export function Import({
       found.value = { ...collection, leftOut: [...leftOut, ...collection.leftOut] };
     };
     look().catch((e: unknown) => {
-      refused.value = true;
+      rejected.value = true;
       problem.value = errorText(e);
     });
   }, []);
@@ -55,7 +55,7 @@ export function Import({
   return (
     <Dialog title={source.name} onClose={onClose}>
       {problem.value && <Notice kind="error">{problem.value}</Notice>}
-      {!found.value && !refused.value && <p class="hint">Reading…</p>}
+      {!found.value && !rejected.value && <p class="hint">Reading…</p>}
       {found.value && (
         <>
           <p class="hint" role="status">
@@ -85,7 +85,7 @@ export function Import({
           )}
         </>
       )}
-      {!refused.value && (
+      {!rejected.value && (
         <div class="choices">
           {documents.length > 0 && (
             <button

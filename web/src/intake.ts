@@ -1,8 +1,8 @@
-// Files that were dropped or chosen: what each of them is, and its text.
+// The use and the text of dropped or chosen files.
 import { isArchive } from "./folder";
-import { refusedPicture, refusedText } from "./limits";
+import { pictureProblem, textProblem } from "./limits";
 
-/** picture matches the names of pictures: a file of an unknown system may have no type. */
+/** picture matches the names of pictures. Some systems give files no type. */
 const picture = /\.(png|jpe?g|gif|webp|svg|avif|bmp)$/i;
 const readable = /\.(md|markdown|mdown|mkd|txt|text|rst|org)$/i;
 
@@ -25,7 +25,7 @@ export function sort(files: File[]): Intake | Promise<Intake> {
     if (isArchive(f)) received.archives.push(f);
     else if (/\.(bib|csl)$/i.test(f.name)) received.works.push(f);
     else if (f.type.startsWith("image/") || (!f.type && picture.test(f.name))) {
-      const problem = refusedPicture(f);
+      const problem = pictureProblem(f);
       if (problem) received.problems.push(problem);
       else received.pictures.push(f);
     } else if (isHTML(f) || readable.test(f.name) || f.type.startsWith("text/")) texts.push(f);
@@ -36,7 +36,7 @@ export function sort(files: File[]): Intake | Promise<Intake> {
 
 async function withTexts(received: Intake, texts: File[]): Promise<Intake> {
   for (const f of texts) {
-    const problem = refusedText(f.name, f.size);
+    const problem = textProblem(f.name, f.size);
     if (problem) {
       received.problems.push(problem);
       continue;
@@ -57,7 +57,7 @@ export async function decode(f: Blob, name: string): Promise<{ text: string } | 
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await f.arrayBuffer());
     return text.includes("\0") ? notText(name) : { text: text.replaceAll("\r\n", "\n") };
   } catch (e) {
-    // A DOMException means that the file has gone or may not be read.
+    // A DOMException means that the file no longer exists, or that the browser may not read it.
     return e instanceof DOMException ? `${name} could not be read. Drop it again.` : notText(name);
   }
 }

@@ -79,7 +79,7 @@ function save(change: (list: Job[]) => Job[]): void {
   try {
     localStorage.setItem(slot, JSON.stringify(list));
   } catch {
-    // Without storage the history is lost when the page closes.
+    // Without storage the browser loses the history when the page closes.
   }
 }
 
@@ -211,8 +211,7 @@ async function watch(id: string): Promise<void> {
   }
 }
 
-/** listen merges the events of a job until its socket closes; it reports whether
- * any came. */
+/** listen merges the events of a job until its socket closes. It reports whether it has received any. */
 function listen(job: Job): Promise<boolean> {
   return new Promise((done) => {
     const address = new URL(job.ws, location.href);
@@ -228,8 +227,7 @@ function listen(job: Job): Promise<boolean> {
   });
 }
 
-/** fetchArtifact returns the result of a job with the address it has now. Errors:
- * ApiError. */
+/** fetchArtifact returns the result of a job from its current address. Errors: ApiError. */
 export async function fetchArtifact(id: string): Promise<Blob> {
   await refresh(id);
   const url = find(id)?.artifact?.url;

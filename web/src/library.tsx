@@ -118,7 +118,7 @@ function Library({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** NameField edits a name; Escape leaves it as it is. */
+/** NameField edits a name. Escape keeps the old name. */
 function NameField({ entry, onDone }: { entry: Entry; onDone: (to: string | null) => void }) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current!.select(), []);

@@ -1,4 +1,4 @@
-// The limits of the server, checked before anything is sent.
+// The limits of the server, which the page checks before it sends a document.
 import { signal } from "@preact/signals";
 import { bytes } from "./parts";
 
@@ -15,24 +15,24 @@ export const limits = signal<Limits | null>(null);
 /** maxPicture is the largest picture that a page shows, in bytes. */
 const maxPicture = 20 << 20;
 
-/** refusedText says why the server refuses a text, "" if it does not. */
-export function refusedText(name: string, size: number): string {
+/** textProblem returns why the server rejects a text, or "". */
+export function textProblem(name: string, size: number): string {
   const most = limits.value?.content_bytes ?? Infinity;
   return size > most
     ? `${name} has ${bytes(size)}; this server converts at most ${bytes(most)}. Split it into several documents.`
     : "";
 }
 
-/** refusedPicture says why a page cannot show a picture, "" if it can. */
-export function refusedPicture(f: File, name = f.name): string {
+/** pictureProblem returns why a page cannot show a picture, or "". */
+export function pictureProblem(f: File, name = f.name): string {
   const most = Math.min(maxPicture, limits.value?.upload_bytes ?? Infinity);
   return f.size > most
     ? `${name} is too large (${bytes(f.size)}); the limit is ${bytes(most)}. Save it smaller and add it again.`
     : "";
 }
 
-/** refusedFiles says why the server refuses files together, "" if it does not. */
-export function refusedFiles(files: Blob[]): string {
+/** filesProblem returns why the server rejects files together, or "". */
+export function filesProblem(files: Blob[]): string {
   if (!limits.value) return "";
   const { files: count, upload_bytes: most } = limits.value;
   if (files.length > count)

@@ -123,7 +123,7 @@ function App() {
   );
 }
 
-// Turndown parses an empty string at start to see whether it can parse HTML. Refuse
+// Turndown parses an empty string at start to see whether it can parse HTML. Reject
 // every other string, so that no text becomes HTML unchecked.
 (
   window as unknown as { trustedTypes?: { createPolicy(name: string, rules: object): void } }

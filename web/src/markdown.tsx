@@ -8,7 +8,7 @@ import { CopyButton, linked } from "./parts";
 
 const reader = parser.configure([GFM]);
 
-/** Markdown shows a text; unchanged blocks are not drawn again. */
+/** Markdown shows a text. It does not draw unchanged blocks again. */
 export function Markdown({ text }: { text: string }) {
   const blocks: string[] = [];
   let from = 0;

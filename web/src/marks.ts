@@ -1,4 +1,4 @@
-// The marks of findings in the editor: one beside each line, and the words underlined.
+// The marks of findings in the editor: a sign next to each line, and a line below the words.
 import { lintGutter, nextDiagnostic, previousDiagnostic, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { StateEffect, StateField, type Extension, type Text } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";

@@ -15,7 +15,7 @@ export interface Option {
   standard?: boolean;
   /** half fields share a line. */
   half?: boolean;
-  /** own belongs to one document, so presets leave it alone. */
+  /** own is set for an option of one document, which presets leave unchanged. */
   own?: boolean;
 }
 
@@ -40,7 +40,7 @@ const levels: [string, string][] = [
 const half = { half: true };
 const own = { own: true };
 
-/** essentials stand first, below the theme. */
+/** essentials are the first options of the panel, below the theme. */
 export const essentials: Option[] = [
   choice("page_size", "Page size", [["", "A4"], ...named("A3", "A5", "A6", "B5", "Letter", "Legal", "Tabloid")], half),
   choice("toc", "Table of contents", levels, half),

@@ -1,10 +1,10 @@
-// Where an inserted block stands in the text: between blocks, with blank lines around it.
+// The position of an inserted block in the text: between other blocks, with blank lines around it.
 import { ensureSyntaxTree, syntaxTree } from "@codemirror/language";
 import type { EditorState } from "@codemirror/state";
 import type { SyntaxNode } from "@lezer/common";
 import type { Change } from "./frontmatter";
 
-/** isBlock reports whether Markdown holds more than a part of a line. */
+/** isBlock reports whether Markdown has more than a part of a line. */
 export function isBlock(markdown: string): boolean {
   const text = markdown.trim();
   return text.includes("\n") || /^(#{1,6} |[-*+>|] ?|\d+[.)] |```|!\[)/.test(text);

@@ -137,7 +137,7 @@ export function Presets() {
   );
 }
 
-/** NameForm asks for the name of a preset; Escape leaves it. */
+/** NameForm asks for the name of a preset. Escape closes it without a change. */
 function NameForm({ onSave, onCancel }: { onSave: (name: string) => void; onCancel: () => void }) {
   const name = useSignal("");
   const field = useRef<HTMLInputElement>(null);

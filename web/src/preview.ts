@@ -2,8 +2,8 @@
 // changed elements are replaced, so the scroll position stays.
 import { PageMap, takeLines } from "./pagemap";
 
-/** parseHTML reads HTML into a document that runs and fetches nothing. The parser is
- * the preview frame's: under its policy styles are read, and nothing else. */
+/** parseHTML reads HTML into a document that runs no scripts and loads no files. It uses the parser of the preview frame,
+ * whose content security policy allows styles only. */
 export function parseHTML(html: string): Document {
   const frame = document.querySelector<HTMLIFrameElement>("iframe.sheet")?.contentWindow as
     (Window & typeof globalThis) | null | undefined;
@@ -140,7 +140,7 @@ export class Preview {
     if (place && (place.bottom < 0 || place.top > height)) this.scrollTo(this.scrolled() + place.top - height / 3);
   }
 
-  /** mark draws a bar beside the place of the line. */
+  /** mark draws a bar next to the place of the line. */
   private mark(): void {
     const root = this.frame.contentDocument?.documentElement;
     if (!root) return;

@@ -1,4 +1,4 @@
-// A drop, a paste or a choice of files: each part goes to the text or becomes a document.
+// Drops, pastes and chosen files. Each part goes into the text or becomes a document.
 import type { EditorView } from "@codemirror/view";
 import { signal } from "@preact/signals";
 import { text as errorText } from "./api";
@@ -126,7 +126,7 @@ export class Receiver {
   }
 }
 
-/** openAll keeps documents, shows the first and says so. Errors: QuotaExceededError. */
+/** openAll keeps documents, shows the first, and shows a notice about them. Errors: QuotaExceededError. */
 export async function openAll(documents: Opened): Promise<void> {
   const before = { id: open.value.id, title: title.value };
   const ids = await create(documents);

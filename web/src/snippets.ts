@@ -3,14 +3,13 @@
 /** Sample is a request to show in four languages. */
 export interface Sample {
   path: string;
-  /** json is sent as such; else file, the name of a file to send as the body, with
-   * type; else fields and files as a form. */
+  /** The body is json, or else the file with this name and type, or else a form of fields and files. */
   json?: unknown;
   file?: string;
   type?: string;
   fields?: Record<string, string>;
   files?: { field: string; name: string }[];
-  /** accept is the media type wanted, output the file it is written to. */
+  /** accept is the wanted media type, and output the file for the response. */
   accept?: string;
   output?: string;
   stream?: boolean;
@@ -20,8 +19,7 @@ export type Language = "curl" | "Python" | "JavaScript" | "Go";
 
 export const languages: Language[] = ["curl", "Python", "JavaScript", "Go"];
 
-/** write returns the program. keyed: the server requires a key, which the
- * program reads from PRESSWORK_KEY. */
+/** write returns a program that sends a request. With keyed, it reads the key of the server from PRESSWORK_KEY. */
 export function write(lang: Language, s: Sample, keyed: boolean, origin: string): string {
   return { curl, Python: python, JavaScript: javascript, Go: golang }[lang](s, keyed, origin) + "\n";
 }

@@ -35,7 +35,7 @@ export interface Contents {
 /** ChangedElsewhere means that another tab has changed or deleted the document. */
 export class ChangedElsewhere extends Error {}
 
-/** stores are the object stores, each with the field that is its key, or null. The key of
+/** stores has the object stores, each with the field that is its key, or null. The key of
  * a version is the document's id, the time of the text, and its length. */
 const stores = {
   documents: "id",
@@ -90,7 +90,7 @@ export async function transact<T>(mode: IDBTransactionMode, work: (s: Stores) =>
     t.oncomplete = () => done();
     t.onabort = () => fail(t.error);
   });
-  ended.catch(() => {}); // it is awaited below unless the work fails first
+  ended.catch(() => {}); // awaited below, unless the work fails first
   try {
     const value = await work(
       Object.fromEntries(Object.keys(stores).map((name) => [name, t.objectStore(name)])) as Stores,
@@ -197,7 +197,7 @@ export function mark(ids: string[], change: Partial<Pick<Entry, "name" | "delete
   });
 }
 
-/** purge removes the documents that were deleted before a time for good. */
+/** purge finally removes the documents that were deleted before a time. */
 export async function purge(before: number): Promise<void> {
   await transact("readwrite", async (s) => {
     for (const e of await result<Entry[]>(s.documents.getAll())) {

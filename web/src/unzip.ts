@@ -6,29 +6,29 @@ import { bytes } from "./parts";
 
 const maxArchive = 100 << 20;
 const maxContents = 200 << 20;
-/** maxRatio is how often a file may be larger than its compressed form, from 1 MB on. */
+/** maxRatio bounds the size of a file of more than 1 MB, as a multiple of its compressed size. */
 const maxRatio = 200;
 const step = 32 << 10;
 
-/** Refused is the reason why an archive is not opened. */
-export class Refused extends Error {}
+/** Rejected is the reason why an archive is not opened. */
+export class Rejected extends Error {}
 
-/** unzip returns the files of an archive. leftOut says which have no usable name.
- * Errors: Refused. */
+/** unzip returns the files of an archive. leftOut says which files have no usable name.
+ * Errors: Rejected. */
 export async function unzip(archive: File): Promise<{ folder: Folder; leftOut: string[] }> {
   const { name } = archive;
   if (archive.size > maxArchive)
-    throw new Refused(
+    throw new Rejected(
       `${name} has ${bytes(archive.size)}; archives up to ${bytes(maxArchive)} can be opened. Unpack it and drop its folder.`,
     );
   const folder: Folder = { name, files: [] };
   const leftOut: string[] = [];
   const paths = new Set<string>();
   let [seen, total, read] = [0, 0, 0];
-  let problem: Refused | null = null;
+  let problem: Rejected | null = null;
   const stream = new Unzip((file) => {
     if (++seen > maxFiles)
-      problem = new Refused(`${name} has more than ${maxFiles} files. Unpack it and drop a part of it.`);
+      problem = new Rejected(`${name} has more than ${maxFiles} files. Unpack it and drop a part of it.`);
     if (problem || file.name.endsWith("/")) return;
     const path = file.name.replaceAll("\\", "/");
     if (/(^|\/)(\.[^./]|__MACOSX\/)/.test(path)) return;
@@ -53,9 +53,9 @@ export async function unzip(archive: File): Promise<{ folder: Folder; leftOut: s
       size += part.length;
       total += part.length;
       if (total > maxContents)
-        problem = new Refused(`${name} was not opened: it expands to more than ${bytes(maxContents)}.`);
+        problem = new Rejected(`${name} was not opened: it expands to more than ${bytes(maxContents)}.`);
       else if (size > 1e6 && size > maxRatio * (read - began))
-        problem = new Refused(
+        problem = new Rejected(
           `${name} was not opened: ${path} expands to more than ${maxRatio} times its size, as a zip bomb does.`,
         );
       else {
@@ -76,11 +76,11 @@ export async function unzip(archive: File): Promise<{ folder: Folder; leftOut: s
     try {
       stream.push(part, read >= archive.size);
     } catch {
-      problem = new Refused(`${name} is not a zip archive, or it is damaged. Pack it again.`);
+      problem = new Rejected(`${name} is not a zip archive, or it is damaged. Pack it again.`);
     }
   }
   if (problem) throw problem;
-  if (!seen) throw new Refused(`${name} is not a zip archive, or it is empty. Pack it again.`);
+  if (!seen) throw new Rejected(`${name} is not a zip archive, or it is empty. Pack it again.`);
   return { folder: rooted(folder), leftOut };
 }
 

@@ -9,7 +9,7 @@ export interface Kept {
 const pause = 120_000;
 const mostVersions = 50;
 const mostCharacters = 16e6;
-/** much is how many characters a change may remove without a version of the text before. */
+/** much is the number of characters that a change may remove without a version of the text before it. */
 const much = 400;
 
 /** due reports whether to keep a text, written at a time, before another one replaces it.

@@ -112,7 +112,7 @@ export function Versions({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** change says how much longer or shorter a version of size characters is than the current text. */
+/** change describes how much longer or shorter a version of size characters is than the current text. */
 function change(size: number): string {
   const more = text.value.length - size;
   return more === 0

@@ -1,5 +1,4 @@
-// The state of the fleet for the operators' page, fetched again while the page is
-// visible.
+// The state of the fleet for the operators' page. The page fetches it again while it is visible.
 import { signal } from "@preact/signals";
 import { ApiError, aborted, json, keyWanted, text } from "../api";
 
@@ -62,7 +61,7 @@ export interface Sample {
 /** fleet is the last fetched state, null before the first. */
 export const fleet = signal<Fleet | null>(null);
 
-/** samples are those of the last minutes, oldest first. */
+/** samples has the samples of the last minutes, oldest first. */
 export const samples = signal<Sample[]>([]);
 
 /** trouble is the error of the last fetch, "" for none. */

@@ -13,10 +13,10 @@ interface Content {
 /** list holds the conversations, the newest first. */
 export const list = signal<store.Chat[]>([]);
 
-/** open is the entry of the open conversation, null for one that is not kept yet. */
+/** open is the entry of the open conversation, or null if it is not kept yet. */
 export const open = signal<store.Chat | null>(null);
 
-/** trouble says why conversations are not kept, "" while they are. */
+/** trouble is the reason why conversations are not kept, or "". */
 export const trouble = signal("");
 
 const channel = new BroadcastChannel("presswork.chats");
@@ -29,7 +29,8 @@ async function load(): Promise<void> {
 
 channel.onmessage = () => void load().catch(() => {});
 
-function told(e: unknown): string {
+/** problemOf returns a message about an error of the store. */
+function problemOf(e: unknown): string {
   if (isFull(e))
     return "The browser has no space left, so the newest messages last only until you close this page. Delete conversations or documents.";
   return `This browser does not keep conversations (${e instanceof Error ? e.message : String(e)}).`;
@@ -42,7 +43,7 @@ export async function start(): Promise<void> {
     const id = sessionStorage.getItem("presswork.chat");
     if (id && !messages.value.length) await show(id);
   } catch (e) {
-    trouble.value = told(e);
+    trouble.value = problemOf(e);
   }
 }
 
@@ -66,7 +67,7 @@ export function save(): Promise<void> {
       channel.postMessage("changed");
       await load();
     } catch (e) {
-      trouble.value = told(e);
+      trouble.value = problemOf(e);
     }
   }));
 }

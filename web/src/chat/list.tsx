@@ -1,4 +1,4 @@
-// The list of conversations, beside the open one or as a dialog on narrow screens.
+// The list of conversations, next to the open one or as a dialog on narrow screens.
 import { useSignal } from "@preact/signals";
 import { text as errorText } from "../api";
 import { Dialog, Icon, IconButton, Notice, ago } from "../parts";

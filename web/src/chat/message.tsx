@@ -167,7 +167,7 @@ export function Question({ m, onEdit }: { m: Message; onEdit?: (text: string) =>
   );
 }
 
-/** Answer is a message of the model; live: it is being written. */
+/** Answer is a message of the model. live is set while the model writes it. */
 export function Answer({ m, live }: { m: Message; live: boolean }) {
   const [text, sources] = cited(m.content, m.citations);
   const thinking = live && !m.content;

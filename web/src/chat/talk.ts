@@ -82,7 +82,7 @@ export const model = signal("");
 /** running is the answer that is being written, or null. */
 export const running = signal<{ stop: () => void; ended: Promise<void> } | null>(null);
 
-/** can reports what the chosen model is capable of. */
+/** can reports whether the chosen model has a capability. */
 export const can = computed(() => able("chat").find((m) => m.id === model.value)?.capabilities ?? []);
 
 /** choose replaces a model that the server no longer has. */
@@ -154,7 +154,7 @@ async function answer(signal: AbortSignal): Promise<void> {
   try {
     const send = (b: object) => post("/v1/chat/completions", b, { signal });
     const response = await send(body).catch((e: unknown) => {
-      // Some models separate their reasoning by themselves and take no format.
+      // Some models separate their reasoning themselves and accept no format.
       if (e instanceof ApiError && e.param === "reasoning_format")
         return send({ ...body, reasoning_format: undefined });
       throw e;
@@ -179,7 +179,7 @@ async function answer(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** spent returns who answered, what that took, and its cost if the model has a price. */
+/** spent returns the model of an answer, its usage, and its cost if the model has a price. */
 function spent({ usage, model: id }: Chunk): Partial<Message> {
   const price = models.value?.find((m) => m.id === id)?.price;
   if (!price) return { usage, model: id };
@@ -188,7 +188,7 @@ function spent({ usage, model: id }: Chunk): Partial<Message> {
   return { usage, model: id, cost };
 }
 
-/** retry asks again for the last answer. */
+/** retry requests the last answer again. */
 export function retry(): Promise<void> {
   const n = messages.value.findLastIndex((m) => m.role === "user");
   messages.value = messages.value.slice(0, n + 1);
