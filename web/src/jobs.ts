@@ -195,8 +195,8 @@ async function watch(id: string): Promise<void> {
     const job = find(id);
     if (!job) return;
     if (!ended(job)) {
-      const heard = await listen(job);
-      if (heard) tries = 0;
+      const received = await listen(job);
+      if (received) tries = 0;
     }
     try {
       // Events carry no warnings. Where WebSockets are blocked, this polls until the
@@ -218,12 +218,12 @@ function listen(job: Job): Promise<boolean> {
     address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     if (job.seq > 0) address.searchParams.set("since", String(job.seq));
     const socket = new WebSocket(address);
-    let heard = false;
+    let received = false;
     socket.onmessage = (e) => {
-      heard = true;
+      received = true;
       merge(job.id, JSON.parse(String(e.data)) as State);
     };
-    socket.onclose = () => done(heard);
+    socket.onclose = () => done(received);
   });
 }
 

@@ -15,8 +15,10 @@ export interface Sample {
   stream?: boolean;
 }
 
+/** Language is a language of programs, or curl. */
 export type Language = "curl" | "Python" | "JavaScript" | "Go";
 
+/** languages are the choices, in the order of the buttons. */
 export const languages: Language[] = ["curl", "Python", "JavaScript", "Go"];
 
 /** write returns a program that sends a request. With keyed, it reads the key of the server from PRESSWORK_KEY. */

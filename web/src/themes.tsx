@@ -5,6 +5,7 @@ import { set, text, theme } from "./document";
 import { limits, type Limits } from "./limits";
 import { Icon, Notice } from "./parts";
 
+/** Theme is a theme as the catalogue describes it. */
 export interface Theme {
   name: string;
   label: string;
@@ -16,6 +17,7 @@ export interface Theme {
   custom: boolean;
 }
 
+/** themes is the catalogue; empty until it is fetched. */
 export const themes = signal<Theme[]>([]);
 
 /** loadThemes fetches the catalogue, and the server's limits with it. Errors: ApiError. */

@@ -8,6 +8,7 @@ import { Deliveries } from "./deliveries";
 import { EditDialog } from "./edit";
 import { clock, moment, span, useSecond } from "./format";
 
+/** AdminJob is a job as operators see it. */
 export interface AdminJob {
   job_id: string;
   kind: Kind;
@@ -69,6 +70,7 @@ export function taken(j: AdminJob): number {
   return Math.max(0, ((j.finished_at ? Date.parse(j.finished_at) : Date.now()) - Date.parse(j.created_at)) / 1000);
 }
 
+/** Outcome tells what an action did to one job. job_id is the new job after a retry, otherwise the job itself. */
 export interface Outcome {
   id: string;
   job_id?: string;
@@ -91,8 +93,8 @@ export function Status({ j }: { j: AdminJob }) {
   return <span class={`state ${j.status}`}>{j.status === "processing" ? j.stage : j.status}</span>;
 }
 
-/** stretches returns how long a job stayed in each stage, in the order of time. */
-function stretches(d: Detail): { name: string; seconds: number }[] {
+/** timesInStages returns how long a job stayed in each stage, in the order of time. */
+function timesInStages(d: Detail): { name: string; seconds: number }[] {
   const list: { name: string; seconds: number }[] = [];
   d.events.forEach((e, i) => {
     const next = d.events[i + 1];
@@ -108,8 +110,9 @@ function stretches(d: Detail): { name: string; seconds: number }[] {
   return list;
 }
 
-function Stretches({ d }: { d: Detail }) {
-  const list = stretches(d);
+/** StageBar draws how long a job stayed in each stage. */
+function StageBar({ d }: { d: Detail }) {
+  const list = timesInStages(d);
   const all = list.reduce((n, s) => n + s.seconds, 0);
   if (!all) return null;
   let x = 0;
@@ -139,8 +142,10 @@ function Stretches({ d }: { d: Detail }) {
   );
 }
 
+/** begun matches the messages with which an attempt begins. */
 const begun = /^(a worker has begun|attempt \d+ has begun)$/;
 
+/** Timeline lists the events of a job and the worker of each attempt. */
 function Timeline({ d }: { d: Detail }) {
   let attempt = 0;
   const start = Date.parse(d.created_at);
@@ -311,7 +316,7 @@ export function JobDialog({ onDone }: { onDone: () => void }) {
               }}
             />
           )}
-          <Stretches d={d} />
+          <StageBar d={d} />
           <dl class="facts wide">
             <Fact label="Key" value={d.key || "none"} />
             <Fact label="Kind" value={kinds[d.kind]} />

@@ -67,8 +67,11 @@ export const samples = signal<Sample[]>([]);
 /** trouble is the error of the last fetch, "" for none. */
 export const trouble = signal("");
 
-const every = 2000;
-const kept = 150;
+/** interval is the time between two fetches, in milliseconds. */
+const interval = 2000;
+
+/** maxSamples bounds the samples that are kept. */
+const maxSamples = 150;
 
 let timer = 0;
 let waiting = false;
@@ -81,6 +84,7 @@ export function sum<T>(list: T[], of: (t: T) => number): number {
   return list.reduce((n, t) => n + of(t), 0);
 }
 
+/** ask fetches the state, unless the page is hidden or the last request still runs. */
 async function ask(): Promise<void> {
   if (waiting || document.hidden || keyWanted.value) return;
   waiting = true;
@@ -94,7 +98,7 @@ async function ask(): Promise<void> {
       running: sum(f.queues, (q) => q.running),
       done: sum(f.queues, (q) => q.done_today),
     };
-    samples.value = [...samples.value, sample].slice(-kept);
+    samples.value = [...samples.value, sample].slice(-maxSamples);
   } catch (e) {
     if (e instanceof ApiError && e.status === 403) keyWanted.value = true;
     if (!aborted(e)) trouble.value = text(e);
@@ -106,7 +110,7 @@ async function ask(): Promise<void> {
 /** follow fetches the state now and every two seconds. */
 export function follow(): void {
   clearInterval(timer);
-  timer = window.setInterval(ask, every);
+  timer = window.setInterval(ask, interval);
   void ask();
 }
 

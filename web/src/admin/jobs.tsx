@@ -127,16 +127,16 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
     said.value = "";
     try {
       const outcomes: Outcome[] = await act(what, [...chosen.value]);
-      const refused = outcomes.filter((o) => o.error);
-      said.value = `${outcomes.length - refused.length} ${words[what]}`;
-      problem.value = refused.length
-        ? `${refused.length} not changed: ${[...new Set(refused.map((o) => o.error!.message))].slice(0, 3).join("; ")}`
+      const unchanged = outcomes.filter((o) => o.error);
+      said.value = `${outcomes.length - unchanged.length} ${words[what]}`;
+      problem.value = unchanged.length
+        ? `${unchanged.length} not changed: ${[...new Set(unchanged.map((o) => o.error!.message))].slice(0, 3).join("; ")}`
         : "";
       chosen.value = new Set();
       pages.value = 1;
-      const refusals = problem.value;
+      const problems = problem.value;
       await load(false);
-      problem.value = refusals || problem.value;
+      problem.value = problems || problem.value;
     } catch (e) {
       problem.value = errorText(e);
     }

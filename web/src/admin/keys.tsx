@@ -61,9 +61,11 @@ function total(rows: Row[], by: (r: Row) => string, of: (r: Row) => number): [st
   return [...sums].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
 }
 
+/** shades is the number of shades in the style sheet. */
 const shades = 7;
 
-function Picture({ a, by, measure }: { a: Answer; by: "key" | "model"; measure: Measure }) {
+/** UsageChart shows a measure per day, with a shade for each key or model. */
+function UsageChart({ a, by, measure }: { a: Answer; by: "key" | "model"; measure: Measure }) {
   const { of, show, label } = measures[measure];
   const name = (r: Row) => r[by] || "no key";
   const sums = total(a.usage, name, of).filter(([, n]) => n > 0);
@@ -162,9 +164,9 @@ export function Keys() {
   const a = answer.value;
   if (!a) return problem.value ? <Notice kind="error">{problem.value}</Notice> : <p class="empty">…</p>;
   const priced = a.usage.some((r) => r.cost !== undefined);
-  const heard = a.usage.some((r) => r.audio_seconds > 0);
+  const hasAudio = a.usage.some((r) => r.audio_seconds > 0);
   const shown = (Object.keys(measures) as Measure[]).filter(
-    (m) => (m !== "cost" || priced) && (m !== "audio" || heard),
+    (m) => (m !== "cost" || priced) && (m !== "audio" || hasAudio),
   );
   const rows = [...new Set([...a.keys.map((k) => k.name), ...a.usage.map((r) => r.key)])];
   const used = (name: string, of: (r: Row) => number) =>
@@ -197,7 +199,7 @@ export function Keys() {
             ))}
           </div>
         </div>
-        <Picture a={a} by={by.value} measure={measure.value} />
+        <UsageChart a={a} by={by.value} measure={measure.value} />
       </section>
       <section aria-labelledby="keys">
         <h2 id="keys">Keys</h2>

@@ -2,6 +2,7 @@
 import { can, chosenTools, messages, model, settings, type Message } from "./talk";
 import type { Sample } from "../snippets";
 
+/** Api is one of the APIs that answer conversations. */
 export type Api = "Chat" | "Responses" | "Messages";
 
 export const apis: Api[] = ["Chat", "Responses", "Messages"];

@@ -16,7 +16,8 @@ function domain(url: string): string {
   return /^https?:\/\/(?:www\.)?([^/?#]+)/i.exec(url)?.[1] ?? "";
 }
 
-function Outside({ url, title }: { url: string; title: string }) {
+/** ExternalLink links to a page, or shows its title only if the address is not one of the web. */
+function ExternalLink({ url, title }: { url: string; title: string }) {
   return /^https?:/i.test(url) ? (
     <a href={url} target="_blank" rel="noopener noreferrer">
       {title || domain(url)}
@@ -26,6 +27,7 @@ function Outside({ url, title }: { url: string; title: string }) {
   );
 }
 
+/** Tool shows a call of a built-in tool: its input, output, pages and figures. */
 function Tool({ t }: { t: Executed }) {
   let args = t.arguments;
   try {
@@ -48,7 +50,7 @@ function Tool({ t }: { t: Executed }) {
         <ol class="results">
           {found.map((r, i) => (
             <li key={i}>
-              <Outside {...r} /> <small>{domain(r.url)}</small>
+              <ExternalLink {...r} /> <small>{domain(r.url)}</small>
             </li>
           ))}
         </ol>
@@ -107,6 +109,7 @@ function Spent({ m }: { m: Message }) {
   return <small class="spent">{facts.filter(Boolean).join(" · ")}</small>;
 }
 
+/** Edit changes a question. onDone gets the new text, or null if nothing is to be sent. */
 function Edit({ m, onDone }: { m: Message; onDone: (text: string | null) => void }) {
   const text = useSignal(m.content);
   const send = () => text.value.trim() && onDone(text.value.trim());
@@ -191,7 +194,7 @@ export function Answer({ m, live }: { m: Message; live: boolean }) {
         <ol class="sources" aria-label="Sources">
           {sources.map((s) => (
             <li key={s.url}>
-              <Outside {...s} /> <small>{domain(s.url)}</small>
+              <ExternalLink {...s} /> <small>{domain(s.url)}</small>
             </li>
           ))}
         </ol>
