@@ -99,9 +99,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	}
 	sharedSlots := slots.New(
 		slots.Group{Queues: []Queue{Render, Export, Bulk}, Total: o.printing(), LastLimit: o.bulkSlots()},
-		slots.Group{
-			Queues: []Queue{Infer}, Total: o.InferConcurrency, LastLimit: o.InferConcurrency, Resumes: true,
-		},
+		slots.Group{Queues: []Queue{Infer}, Total: o.InferConcurrency, LastLimit: o.InferConcurrency, Resumes: true},
 	)
 
 	rdb, err := redisdial.Dial(address, o.connections())
@@ -114,15 +112,15 @@ func NewServer(address string, o Options) (*Server, error) {
 		return nil, err
 	}
 	// The server's clock does not warn about skew: the client of the same process does.
-	now := clock.New(rdb, slog.New(slog.DiscardHandler))
-	recs := record.New(rdb, now, o.Records, o.Metrics.countEnd)
+	redisClock := clock.New(rdb, slog.New(slog.DiscardHandler))
+	recs := record.New(rdb, redisClock, o.Records, o.Metrics.countEnd)
 	s := &Server{
 		options:    o,
 		rdb:        rdb,
-		clock:      now,
+		clock:      redisClock,
 		blocking:   blocking,
 		records:    recs,
-		outbox:     newOutbox(rdb, recs, now, o),
+		outbox:     newOutbox(rdb, recs, redisClock, o),
 		slots:      sharedSlots,
 		completion: asynqext.NewCompletion(o.Log),
 		active:     &active{runs: map[*activeRun]struct{}{}},
@@ -135,6 +133,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	s.taking, s.stopTaking = context.WithCancel(context.Background())
 	s.work, s.stopWork = context.WithCancelCause(context.Background())
 
+	// On a Cluster, the queue and the record are on different shards, which one script cannot change.
 	var begin *asynqext.Begin
 	if _, cluster := rdb.(*redis.ClusterClient); !cluster {
 		begin = &asynqext.Begin{Lua: record.DequeueLua, Argv: s.beginArgv}
