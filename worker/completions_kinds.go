@@ -67,6 +67,7 @@ func (c *Completions) embed(ctx context.Context, job inference.Job, emit emitFra
 	if err != nil {
 		return result, err
 	}
+	// All vectors have the same length, and none is empty: package openai checks it.
 	perFrame := max(1, maxVectorBytes/len(vectors.Data[0]))
 
 	for part := range slices.Chunk(vectors.Data, perFrame) {
