@@ -33,14 +33,14 @@ func applyAll(ctx context.Context, data []byte) (errs []error) {
 		func(f *pdffile.File) error {
 			other, err := pdffile.Read(data)
 			add(err)
-			_, err = join.Files([]*pdffile.File{f, other}, nil)
+			_, err = join.Files(filetest.Each(f, other), nil)
 
 			return err
 		},
 		func(f *pdffile.File) error {
 			banners, err := pdffile.Read(data)
 			add(err)
-			_, err = join.Files([]*pdffile.File{f}, []*pdffile.File{banners})
+			_, err = join.Files(filetest.Each(f), []*pdffile.File{banners})
 
 			return err
 		},
@@ -218,7 +218,7 @@ func TestCyclicTreesAreVisitedOnce(t *testing.T) {
 		}
 	}
 
-	if whole, err := join.Files([]*pdffile.File{mustRead(t, data), mustRead(t, data)}, nil); err == nil {
+	if whole, err := join.Files(filetest.Each(mustRead(t, data), mustRead(t, data)), nil); err == nil {
 		if _, err := pack.Write(whole, pack.Meta{}, pack.Finish{PDFUA: true}); err != nil {
 			t.Error(err)
 		}
@@ -265,7 +265,7 @@ func joinWithItself(data []byte) {
 		return
 	}
 
-	if whole, err := join.Files([]*pdffile.File{f, read()}, []*pdffile.File{read(), read()}); err == nil {
+	if whole, err := join.Files(filetest.Each(f, read()), []*pdffile.File{read(), read()}); err == nil {
 		_, _ = pack.Write(whole, pack.Meta{}, pack.Finish{})
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"presswork/internal/markdown/block"
-	"presswork/internal/pdffile"
 )
 
 const (
@@ -89,7 +88,9 @@ type section struct {
 	wanted int
 	// untagged is true if its print has no tags and no visible text, because another print follows.
 	untagged bool
-	file     *pdffile.File
+	// printed is its last print, nil without one; sizes are the widths and heights of its pages in points.
+	printed kept
+	sizes   [][2]float64
 	// ranges are the pages of it that are printed; "" means all.
 	ranges string
 	// placeLinks are links, as HTML, to the blocks whose places a layout pass reports.

@@ -93,16 +93,16 @@ func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 		return nil, err
 	}
 
-	sections, err := d.joined(ctx)
+	prints, err := d.prints(ctx)
 	if err != nil {
 		return nil, err
 	}
 
-	whole, err := join.Files(sections, banners)
+	whole, err := join.Files(files(prints), banners)
 	if err != nil {
 		return nil, err
 	}
-	d.printer.Log.DebugContext(ctx, "printed in sections", "sections", len(sections), "pages", total)
+	d.printer.Log.DebugContext(ctx, "printed in sections", "sections", len(prints), "pages", total)
 
 	return whole, nil
 }
@@ -147,31 +147,29 @@ func (d *division) printOutdated(ctx context.Context) (pages map[string]int, tot
 	}
 }
 
-// joined returns the prints of all sections in order, with the requested blank pages between them.
-func (d *division) joined(ctx context.Context) (prints []*pdffile.File, err error) {
-	var blank []byte
+// prints returns the prints of all sections in order, with the requested blank pages between them.
+func (d *division) prints(ctx context.Context) (all []kept, err error) {
+	var blank kept
 
 	for _, s := range d.sections {
 		if _, requested := d.requestedWithin(s.at-1, 1); s.blankBefore && requested {
 			if blank == nil {
-				if blank, err = d.print(ctx, d.blankPage()); err != nil {
+				printed, err := d.print(ctx, d.blankPage())
+				if err != nil {
 					return nil, err
 				}
+				blank = keep(printed)
 			}
-
-			f, err := pdffile.Read(blank)
-			if err != nil {
-				return nil, err
-			}
-			prints = append(prints, f)
+			all = append(all, blank)
 		}
 
-		if s.file != nil {
-			prints = append(prints, s.file)
+		if s.printed != nil {
+			all = append(all, s.printed)
+			s.printed = nil
 		}
 	}
 
-	return prints, nil
+	return all, nil
 }
 
 // eachIdle calls print with the numbers from 0 to count-1, as many at once as the browser has idle tabs, and at least
@@ -213,8 +211,9 @@ func (d *division) printSection(ctx context.Context, s *section) error {
 		s.pages, err = f.Pages()
 	}
 
-	if d.ranges == nil || s.ranges != "" {
-		s.file = f
+	if err == nil && (d.ranges == nil || s.ranges != "") {
+		s.printed = keep(printed)
+		s.sizes, err = f.Sizes()
 	}
 
 	return err
@@ -282,14 +281,10 @@ func (d *division) bannerClasses(total int) (classes []string, blank map[int]boo
 			classes[s.at-2] = "banner blank"
 		}
 
-		if s.file == nil {
+		if s.printed == nil {
 			continue
 		}
-
-		sizes, err := s.file.Sizes()
-		if err != nil {
-			return nil, nil, err
-		}
+		sizes := s.sizes
 
 		for i := range s.pages {
 			if _, requested := d.requestedWithin(s.at+i, 1); !requested {

@@ -8,6 +8,7 @@ import (
 	"crypto/cipher"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
 	"strconv"
 	"strings"
@@ -259,4 +260,15 @@ func Inflate(t testing.TB, data []byte) []byte {
 	}
 
 	return out
+}
+
+// Each returns files as a sequence without errors, as join.Files takes them.
+func Each[F any](files ...F) iter.Seq2[F, error] {
+	return func(yield func(F, error) bool) {
+		for _, f := range files {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
 }

@@ -46,7 +46,7 @@ func TestEqualFontsOfSectionsAreMerged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			joined, err := Files([]*pdffile.File{first(), c.second}, nil)
+			joined, err := Files(filetest.Each(first(), c.second), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,24 +9,34 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 
 	"presswork/internal/pdffile"
 )
 
 // Files combines the sections into one file with all their pages, tags, outline entries, links and destinations. All
 // files must be prints of Chromium, and there must be at least one section with a page. Files embeds a font of
-// several sections once. The title and the other properties of the document are those of the first section. banners is
-// empty, or its files have together one page for each page of the result; that page is drawn on top. The caller must
-// not use the files afterwards. Errors name the section, counted from 1.
-func Files(sections, banners []*pdffile.File) (*pdffile.File, error) {
+// several sections once. The title and the other properties of the document are those of the first section. Files
+// reads one section after the other, so that the caller need not hold all of them. banners is empty, or its files have
+// together one page for each page of the result; that page is drawn on top. The caller must not use the files
+// afterwards. Errors name the section, counted from 1.
+func Files(sections iter.Seq2[*pdffile.File, error], banners []*pdffile.File) (*pdffile.File, error) {
 	j := joined{
 		out:   &pdffile.File{Objects: make([][]byte, 1)},
 		named: map[string]bool{},
 		fonts: fontPool{byFace: map[string]*subset{}},
 	}
-	for i, f := range sections {
-		if err := j.add(f); err != nil {
-			return nil, fmt.Errorf("section %d: %w", i+1, err)
+	number := 0
+
+	for f, err := range sections {
+		number++
+
+		if err == nil {
+			err = j.add(f)
+		}
+
+		if err != nil {
+			return nil, fmt.Errorf("section %d: %w", number, err)
 		}
 	}
 
@@ -75,6 +85,12 @@ func (m *member) number(n int) int {
 	return n + m.offset
 }
 
+// copied returns an object, or a part of one, with the numbers of the result. The copy is necessary because a slice of
+// the member's file would keep the whole file in memory.
+func (m *member) copied(object []byte) []byte {
+	return bytes.Clone(pdffile.Renumber(object, m.number))
+}
+
 // add appends the pages, tags, outline and destinations of a file.
 func (j *joined) add(f *pdffile.File) error {
 	m, err := newMember(f)
@@ -111,9 +127,8 @@ func (j *joined) add(f *pdffile.File) error {
 	m.discard()
 
 	for _, o := range m.file.Objects {
-		j.out.Objects = append(j.out.Objects, pdffile.Renumber(o, m.number))
+		j.out.Objects = append(j.out.Objects, m.copied(o))
 	}
-	m.file.Objects = nil // frees half of the memory
 
 	if tags != nil {
 		if err := j.tags.reparent(j.out, tags); err != nil {
@@ -195,7 +210,7 @@ func (m *member) destinations() (kept pdffile.Dict, err error) {
 	}
 
 	for _, d := range all {
-		kept = append(kept, pdffile.Field{Key: d.Key, Value: pdffile.Renumber(d.Value, m.number)})
+		kept = append(kept, pdffile.Field{Key: d.Key, Value: m.copied(d.Value)})
 	}
 
 	return kept, nil

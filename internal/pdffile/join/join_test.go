@@ -1,6 +1,7 @@
 package join
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -20,7 +21,13 @@ import (
 func section(t testing.TB, name string, level int) *pdffile.File {
 	t.Helper()
 
-	return read(t, filetest.Build(
+	return read(t, sectionData(t, name, level))
+}
+
+func sectionData(t testing.TB, name string, level int) []byte {
+	t.Helper()
+
+	return filetest.Build(
 		t,
 		"-- catalog --\n<</Type /Catalog\n/Pages @pages\n/Dests @dests\n/Outlines @outlines\n"+
 			"/StructTreeRoot @tags\n/MarkInfo <</Marked true>>\n/Lang (en)>>\n",
@@ -52,7 +59,7 @@ func section(t testing.TB, name string, level int) *pdffile.File {
 		),
 		filetest.EmbeddedFont("font", filetest.Latin(),
 			map[int]string{0: "zero", int(name[0]): "outline of " + name[:1]}),
-	).Data)
+	).Data
 }
 
 // banner returns a printed file with one header on each page.
@@ -75,7 +82,7 @@ func banner(t testing.TB, texts ...string) *pdffile.File {
 func joinedFile(t testing.TB, sections, banners []*pdffile.File) (*pdffile.File, pack.Packed) {
 	t.Helper()
 
-	joined, err := Files(sections, banners)
+	joined, err := Files(filetest.Each(sections...), banners)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,6 +216,30 @@ func outlineText(t *testing.T, f *pdffile.File, at []byte, up string) string {
 	return text + below
 }
 
+// The prints of a long document are ten times as large as the result. An object that points into a print keeps all of
+// it in memory.
+func TestResultDoesNotPointIntoTheSections(t *testing.T) {
+	t.Parallel()
+	data := sectionData(t, "Alpha", 1)
+
+	joined, err := Files(filetest.Each(read(t, data)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	objects := make([][]byte, len(joined.Objects))
+	for i, o := range joined.Objects {
+		objects[i] = bytes.Clone(o)
+	}
+	clear(data)
+
+	for i, o := range joined.Objects {
+		if !bytes.Equal(o, objects[i]) {
+			t.Errorf("object %d changed with the section: %.60q became %.60q", i, objects[i], o)
+		}
+	}
+}
+
 func TestPageTreeOfManyPagesIsFlat(t *testing.T) {
 	t.Parallel()
 
@@ -228,7 +259,7 @@ func TestPageTreeOfManyPagesIsFlat(t *testing.T) {
 				f.Objects[3] = pages.Bytes()
 			}
 
-			joined, err := Files([]*pdffile.File{f}, nil)
+			joined, err := Files(filetest.Each(f), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,7 +297,7 @@ func TestWrongNumbersOfBannersAreRejected(t *testing.T) {
 				banners = append(banners, banner(t, file...))
 			}
 
-			_, err := Files([]*pdffile.File{section(t, "Alpha", 1), section(t, "Beta", 1)}, banners)
+			_, err := Files(filetest.Each(section(t, "Alpha", 1), section(t, "Beta", 1)), banners)
 			if err == nil || !strings.Contains(err.Error(), "exactly one page for each page") {
 				t.Errorf("got %v, want that each page needs one banner", err)
 			}
@@ -334,7 +365,7 @@ func TestSectionsWithInvalidTagsAreRejected(t *testing.T) {
 				}
 			}
 
-			if _, err := Files([]*pdffile.File{f}, nil); err == nil || !found {
+			if _, err := Files(filetest.Each(f), nil); err == nil || !found {
 				t.Errorf("Files returned no error; the invalid entry was written: %v", found)
 			}
 		})

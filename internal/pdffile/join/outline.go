@@ -24,7 +24,7 @@ func (m *member) outlineEntries() (entries []outlineEntry, err error) {
 		e := outlineEntry{number: m.number(n), level: m.file.HeadingLevel(d.Get("SE"))}
 		for _, key := range []string{"Title", "Dest", "SE"} {
 			if value := d.Get(key); value != nil {
-				e.dict = append(e.dict, pdffile.Field{Key: key, Value: pdffile.Renumber(value, m.number)})
+				e.dict = append(e.dict, pdffile.Field{Key: key, Value: m.copied(value)})
 			}
 		}
 		entries = append(entries, e)
