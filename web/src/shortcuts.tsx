@@ -12,6 +12,7 @@ const others: Pick<Command, "label" | "key">[] = [
   { label: "Close a dialog or a panel", key: "Escape" },
 ];
 
+/** Keys lists commands with their keys. */
 function Keys({ title, list }: { title: string; list: Pick<Command, "label" | "key">[] }) {
   return (
     <section>

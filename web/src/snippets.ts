@@ -29,6 +29,7 @@ export function write(lang: Language, s: Sample, keyed: boolean, origin: string)
 const shell = (v: string) => `'${v.replaceAll("'", `'\\''`)}'`;
 const pretty = (v: unknown) => JSON.stringify(v, null, 2);
 
+/** headersOf returns the headers of a request, without its key. */
 function headersOf(s: Sample): [string, string][] {
   const out: [string, string][] = [];
   if (s.json !== undefined) out.push(["Content-Type", "application/json"]);

@@ -49,6 +49,7 @@ const stores = {
 
 let opened: Promise<IDBDatabase> | null = null;
 
+/** database opens the store, and creates or upgrades it if necessary. */
 function database(): Promise<IDBDatabase> {
   opened ??= new Promise((done, fail) => {
     const request = indexedDB.open("presswork", 4);
@@ -210,11 +211,13 @@ export async function purge(before: number): Promise<void> {
   });
 }
 
+/** versionsOf returns the kept versions of a document, the oldest first. */
 async function versionsOf(s: Stores, id: string): Promise<Kept[]> {
   const keys = (await result(s.versions.getAllKeys(filesOf(id)))) as [string, number, number][];
   return keys.map(([, at, size]) => ({ at, size }));
 }
 
+/** keepText keeps a text as a version, and removes the versions that are too many. */
 async function keepText(s: Stores, id: string, at: number, contents: Contents): Promise<void> {
   await result(s.versions.put(contents, [id, at, contents.text.length]));
   for (const v of crowded(await versionsOf(s, id), Date.now())) await result(s.versions.delete([id, v.at, v.size]));

@@ -10,6 +10,7 @@ import { CopyButton, Icon, Notice, bytes } from "./parts";
 const recording = signal<File | null>(null);
 const shown = signal<string | null>(null);
 
+/** Transcript shows the result of a transcription when its job has completed. */
 function Transcript({ id }: { id: string }) {
   const said = useSignal<string | null>(null);
   const problem = useSignal("");
@@ -41,6 +42,7 @@ function Transcript({ id }: { id: string }) {
   );
 }
 
+/** Transcribe is the tab that records or opens audio and submits it. */
 export function Transcribe() {
   const model = useSignal("");
   const language = useSignal("");

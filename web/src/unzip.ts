@@ -8,6 +8,7 @@ const maxArchive = 100 << 20;
 const maxContents = 200 << 20;
 /** maxRatio bounds the size of a file of more than 1 MB, as a multiple of its compressed size. */
 const maxRatio = 200;
+/** step is the size of the parts in which an archive is read. */
 const step = 32 << 10;
 
 /** Rejected is the reason why an archive is not opened. */
@@ -92,6 +93,7 @@ function rooted(folder: Folder): Folder {
   return { ...folder, files: folder.files.map((f) => ({ ...f, path: f.path.slice(top.length) })) };
 }
 
+/** typeOf returns the media type of a picture by its extension, or "". */
 function typeOf(path: string): string {
   const ext = path.split(".").pop()!.toLowerCase();
   const types: Record<string, string> = {

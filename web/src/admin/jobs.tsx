@@ -33,6 +33,7 @@ const causes: Record<string, string> = { caller: "Failed: document or page", ser
 const anyKey = "";
 const noKey = "\u0000";
 
+/** address returns the address of one page of the list. */
 function address(f: Filters, dead: boolean, cursor: string | null, limit: number): string {
   const q = new URLSearchParams({ limit: String(limit) });
   if (f.status in causes) q.set("cause", f.status);
@@ -47,6 +48,7 @@ function address(f: Filters, dead: boolean, cursor: string | null, limit: number
   return `/admin/api/jobs?${q}`;
 }
 
+/** words tell what the actions have done. */
 const words = { cancel: "cancelled", retry: "retried", dismiss: "dismissed" };
 
 /** Jobs lists all jobs, or only the dead letters. */

@@ -25,12 +25,14 @@ const tab = signal<Tab>(fromHash());
 /** round counts the dialog's actions; each one reloads the lists. */
 const round = signal(0);
 
+/** fromHash returns the tab that the address names, or the overview. */
 function fromHash(): Tab {
   return ids.find((t) => "#" + t === location.hash) ?? "overview";
 }
 
 addEventListener("hashchange", () => (tab.value = fromHash()));
 
+/** Body shows the open tab. An action in the dialog of a job makes the lists of jobs anew. */
 function Body() {
   switch (tab.value) {
     case "overview":

@@ -4,6 +4,7 @@ import { count, mebibytes, since, span, useSecond } from "./format";
 import { fleet, samples, sum, type Queue, type Worker } from "./fleet";
 import { show } from "./detail";
 
+/** Tile shows a number with a note; bad marks it as a problem. */
 function Tile({ label, value, note, bad }: { label: string; value: string; note?: string; bad?: boolean }) {
   return (
     <div class={bad ? "tile bad" : "tile"}>
@@ -49,6 +50,7 @@ function Trend({ label, of, unit }: { label: string; of: (i: number) => number; 
   );
 }
 
+/** QueueRow shows the numbers of a queue. A task that waits for more than a minute is marked. */
 function QueueRow({ q }: { q: Queue }) {
   const late = q.oldest_seconds > 60;
   return (
@@ -76,6 +78,7 @@ function Fact({ label, children }: { label: string; children: ComponentChildren 
   );
 }
 
+/** WorkerCard shows a worker: its slots, browsers, and at most eight of its tasks. */
 function WorkerCard({ w }: { w: Worker }) {
   const printing = ["render", "export", "bulk"].reduce((n, q) => n + (w.running[q] ?? 0), 0);
   const total = Object.values(w.running).reduce((n, r) => n + r, 0);

@@ -45,6 +45,7 @@ const responsesTools: Record<string, object> = {
   browser_search: { type: "web_search" },
 };
 
+/** responsesBody returns the request in the form of OpenAI's Responses API. */
 function responsesBody(to: Message[]): Record<string, unknown> {
   const { instructions, effort, temperature, longest } = settings.value;
   const content = (m: Message) =>
@@ -68,6 +69,7 @@ const messagesTools: Record<string, object> = {
   browser_search: { type: "web_search_20250305", name: "web_search" },
 };
 
+/** messagesBody returns the request in the form of Anthropic's Messages API. */
 function messagesBody(to: Message[]): Record<string, unknown> {
   const { instructions, temperature, longest } = settings.value;
   const image = (url: string) => {

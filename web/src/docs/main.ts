@@ -59,6 +59,7 @@ function showLanguage(): void {
   }
 }
 
+/** addCopying puts a button above a block of code that copies its text. */
 function addCopying(pre: HTMLElement): void {
   const frame = element("div", { class: "code" });
   pre.replaceWith(frame);
@@ -76,6 +77,7 @@ function addCopying(pre: HTMLElement): void {
   frame.append(pre, button);
 }
 
+/** addSchemes makes the button that changes the colours. */
 function addSchemes(): void {
   const button = document.querySelector<HTMLElement>("#scheme")!;
   const show = () => {

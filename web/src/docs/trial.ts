@@ -20,6 +20,7 @@ export function offerTrial(operation: HTMLElement): void {
   place.hidden = false;
 }
 
+/** trialForm returns the form of an operation, filled with its examples. */
 function trialForm(operation: HTMLElement, place: HTMLElement): HTMLFormElement {
   const key = element("input", {
     type: "password",
@@ -71,6 +72,7 @@ function labelled(text: string, input: HTMLElement): HTMLLabelElement {
   return element("label", {}, element("span", {}, text), input);
 }
 
+/** request returns the address and the request that a filled form describes. */
 function request(
   operation: HTMLElement,
   place: HTMLElement,
