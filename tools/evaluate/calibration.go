@@ -126,21 +126,15 @@ const leastSlack = 0.03
 // groups from extremes.
 const otherGroups = 0.2
 
-// leastTemperature returns the lower limit of a group's temperature. The cues of other languages than English were
-// written with some of the training documents at hand, so cross-validation is too sure of them.
-func leastTemperature(group lang.Group) float64 {
-	if group == lang.English {
-		return 0.8
-	}
-
-	return 1
-}
+// leastTemperature keeps probabilities from becoming sharper. The cues were written with some of the training documents
+// at hand, so cross-validation is too sure of them.
+const leastTemperature = 1
 
 // calibrations fits the calibration of each group of languages.
 func calibrations(predictions []prediction) map[lang.Group]analysis.Calibration {
 	fitted := map[lang.Group]analysis.Calibration{}
 	for _, group := range lang.Groups() {
-		fitted[group] = calibrate(predictions, leastTemperature(group), func(p prediction) float64 {
+		fitted[group] = calibrate(predictions, func(p prediction) float64 {
 			if lang.GroupOf(p.document.Language) == group {
 				return 1
 			}
@@ -152,10 +146,10 @@ func calibrations(predictions []prediction) map[lang.Group]analysis.Calibration 
 	return fitted
 }
 
-// calibrate returns the parameters with the lowest weighted cross-entropy on a grid that begins at a temperature.
-func calibrate(predictions []prediction, from float64, weight func(prediction) float64) analysis.Calibration {
-	best, least := analysis.Calibration{Temperature: from, Slack: leastSlack}, math.Inf(1)
-	for t := from; t <= 3; t += 0.05 {
+// calibrate returns the parameters with the lowest weighted cross-entropy on a grid.
+func calibrate(predictions []prediction, weight func(prediction) float64) analysis.Calibration {
+	best, least := analysis.Calibration{Temperature: leastTemperature, Slack: leastSlack}, math.Inf(1)
+	for t := float64(leastTemperature); t <= 3; t += 0.05 {
 		for _, slack := range []float64{leastSlack, 0.04, 0.06, 0.08, 0.1, 0.15} {
 			c, loss := analysis.Calibration{Temperature: t, Slack: slack}, 0.0
 			for _, p := range predictions {

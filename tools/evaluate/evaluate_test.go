@@ -51,13 +51,13 @@ func TestCalibrationLowersOverconfidenceOnly(t *testing.T) {
 
 	boast := calibrate(
 		[]prediction{predicted(0.98, true), predicted(0.98, false), predicted(0.98, true), predicted(0.98, false)},
-		1, same,
+		same,
 	)
 	if p := apply(boast, []float64{0.98, 0.012, 0.008}); p[0] > 0.7 || math.Abs(p[0]+p[1]+p[2]-1) > 1e-9 {
 		t.Errorf("overconfident: %+v, %f", boast, p)
 	}
 
-	modest := calibrate([]prediction{predicted(0.5, true), predicted(0.5, true), predicted(0.5, true)}, 1, same)
+	modest := calibrate([]prediction{predicted(0.5, true), predicted(0.5, true), predicted(0.5, true)}, same)
 	if p := apply(modest, []float64{0.5, 0.3, 0.2}); p[0] > 0.5 {
 		t.Errorf("underconfident: %+v, %f", modest, p)
 	}
