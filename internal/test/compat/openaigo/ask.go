@@ -18,12 +18,12 @@ var ctx = context.Background()
 
 var sdk = open()
 
-// complete returns a whole answer.
+// complete requests a whole answer.
 func complete(p openai.ChatCompletionNewParams, options ...option.RequestOption) (*openai.ChatCompletion, error) {
 	return sdk.Chat.Completions.New(ctx, p, options...)
 }
 
-// read reads a stream to its end.
+// read requests a stream and reads it to its end.
 func read(
 	p openai.ChatCompletionNewParams,
 	options ...option.RequestOption,
@@ -36,16 +36,16 @@ func read(
 	return chunks, stream.Err()
 }
 
-// gather joins a stream by the SDK's own accumulator.
+// gather requests a stream and joins it with the accumulator of the SDK.
 func gather(p openai.ChatCompletionNewParams, options ...option.RequestOption) openai.ChatCompletion {
 	var all openai.ChatCompletionAccumulator
 	for _, c := range must(read(p, options...)) {
-		check(all.AddChunk(c), "the accumulator refuses %s", c.RawJSON())
+		check(all.AddChunk(c), "the accumulator rejects %s", c.RawJSON())
 	}
 	return all.ChatCompletion
 }
 
-// contentOf joins the content of a stream.
+// contentOf joins the text of a stream.
 func contentOf(chunks []openai.ChatCompletionChunk) string {
 	var b strings.Builder
 	for _, c := range chunks {
@@ -56,14 +56,14 @@ func contentOf(chunks []openai.ChatCompletionChunk) string {
 	return b.String()
 }
 
-// refused returns the SDK's error in err. It fails the case for any other error, and without one.
-func refused(err error) *openai.Error {
+// rejected returns the error of the SDK that err must be.
+func rejected(err error) *openai.Error {
 	var e *openai.Error
-	check(errors.As(err, &e), "not the SDK's error: %v", err)
+	check(errors.As(err, &e), "got %v, want an error of the SDK", err)
 	return e
 }
 
-// weather returns a tool with the argument city.
+// weather returns a function with a city.
 func weather(name string) openai.ChatCompletionToolUnionParam {
 	return openai.ChatCompletionFunctionTool(
 		shared.FunctionDefinitionParam{Name: name, Parameters: shared.FunctionParameters{
@@ -74,14 +74,14 @@ func weather(name string) openai.ChatCompletionToolUnionParam {
 	)
 }
 
-// withTool returns a request with the tool weather.
+// withTool returns a request with the function weather.
 func withTool(scenario string) openai.ChatCompletionNewParams {
 	p := ask(scenario)
 	p.Tools = []openai.ChatCompletionToolUnionParam{weather("weather")}
 	return p
 }
 
-// person returns a request for JSON with the schema of a person.
+// person returns a request for an answer by a strict schema.
 func person(scenario string) openai.ChatCompletionNewParams {
 	p := ask(scenario)
 	p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
@@ -100,7 +100,7 @@ func person(scenario string) openai.ChatCompletionNewParams {
 	return p
 }
 
-// anyJSON returns a request for any JSON object.
+// anyJSON returns a request for an answer in JSON.
 func anyJSON(scenario string) openai.ChatCompletionNewParams {
 	p := ask(scenario)
 	p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
@@ -117,38 +117,34 @@ const (
 
 var opening, closing = regexp.MustCompile(`<think>\s*`), regexp.MustCompile(`\s*</think>\s*`)
 
-// normal removes the white space around the tags of reasoning.
+// normal returns a raw answer without the blanks that models put around the tags.
 func normal(content string) string {
 	return closing.ReplaceAllString(opening.ReplaceAllString(content, "<think>"), "</think>")
 }
 
-// reasoned runs the six forms of reasoning through the three formats.
+// reasoned checks the six forms of reasoning in the three formats.
 func reasoned(run func(p openai.ChatCompletionNewParams, format option.RequestOption) (content, reasoning string)) {
-	for _, scenario := range []string{"reason-field", "reason-content", "reason-think", "reason-letters", "reason-prefilled", "reason-harmony"} {
+	for _, scenario := range []string{
+		"reason-field", "reason-content", "reason-think", "reason-letters", "reason-prefilled", "reason-harmony",
+	} {
 		for format, want := range map[string][2]string{
 			"raw": {"<think>" + thought + "</think>" + answer, ""}, "parsed": {answer, thought}, "hidden": {answer, ""},
 		} {
 			content, reasoning := run(ask(scenario), option.WithJSONSet("reasoning_format", format))
-			check(
-				normal(content) == want[0] && reasoning == want[1],
-				"%s %s: %q %q",
-				scenario,
-				format,
-				content,
-				reasoning,
-			)
+			check(normal(content) == want[0] && reasoning == want[1], "%s %s: %q %q", scenario, format, content,
+				reasoning)
 		}
 	}
 }
 
-// reasoningOf is a field that the SDK has no name for.
+// reasoningOf returns the field reasoning of a message, for which the SDK has no name.
 func reasoningOf(raw string) string {
 	var m struct{ Reasoning string }
 	must(0, json.Unmarshal([]byte(raw), &m))
 	return m.Reasoning
 }
 
-// tries counts the attempts of a client that retries.
+// tries appends the number of retries so far to counts, for each attempt of a client.
 func tries(counts *[]string) option.RequestOption {
 	var mu sync.Mutex
 	return option.WithMiddleware(func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {

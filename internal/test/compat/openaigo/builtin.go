@@ -16,7 +16,7 @@ const (
 	mixed    = "python {\"code\": \"1\"}\nweather {\"city\": \"Oslo\"} | python {\"code\": \"2\"}"
 )
 
-// executed is a call of a built-in tool, which the SDK has no name for.
+// executed is a call of a built-in tool, for which the SDK has no type.
 type executed struct {
 	Index                         int
 	Type, Name, Arguments, Output string
@@ -24,7 +24,7 @@ type executed struct {
 	Pages                         []struct{ URL string }                     `json:"browser_results"`
 }
 
-// executedOf returns the calls of built-in tools in the JSON of an answer.
+// executedOf returns the calls of built-in tools in a message.
 func executedOf(raw string) (list []executed) {
 	var m struct {
 		Executed []executed `json:"executed_tools"`
@@ -33,13 +33,13 @@ func executedOf(raw string) (list []executed) {
 	return m.Executed
 }
 
-// runTools gets an answer with built-in tools, which the SDK cannot name either.
+// runTools requests an answer from the server with built-in tools. The model follows plan.
 func runTools(plan string, options ...option.RequestOption) *openai.ChatCompletion {
 	tools := open(option.WithBaseURL(toolsBase))
 	return must(tools.Chat.Completions.New(ctx, say("tools-plan", plan), options...))
 }
 
-// offer adds built-in tools to a request.
+// offer sets the tools of a request. The SDK has no types for built-in tools.
 func offer(types ...string) option.RequestOption {
 	var list []any
 	for _, t := range types {
@@ -48,7 +48,7 @@ func offer(types ...string) option.RequestOption {
 	return option.WithJSONSet("tools", list)
 }
 
-// builtin are the cases of built-in tools, several answers and texts.
+// builtin has the cases of built-in tools, several answers and text completions.
 var builtin = map[string]func(){
 	"T1": func() {
 		a := runTools(counting, offer("code_interpreter"))
@@ -69,18 +69,16 @@ var builtin = map[string]func(){
 		}
 	},
 	"T2": func() {
-		m := runTools(finding, offer("browser_search"), option.WithJSONSet("tool_choice", map[string]any{"type": "browser_search"})).Choices[0].Message
+		choice := option.WithJSONSet("tool_choice", map[string]any{"type": "browser_search"})
+		m := runTools(finding, offer("browser_search"), choice).Choices[0].Message
 		list := executedOf(m.RawJSON())
 		check(
 			len(list) == 2 && list[0].Search.Results[0].Title == "Paper" && strings.Contains(list[1].Output, "Cai Lun"),
 			"%s",
 			m.RawJSON(),
 		)
-		check(
-			len(m.Annotations) == 1 && strings.HasSuffix(m.Annotations[0].URLCitation.URL, "/page"),
-			"%s",
-			m.RawJSON(),
-		)
+		check(len(m.Annotations) == 1 && strings.HasSuffix(m.Annotations[0].URLCitation.URL, "/page"), "%s",
+			m.RawJSON())
 	},
 	"T3": func() {
 		var function map[string]any
@@ -112,11 +110,8 @@ var builtin = map[string]func(){
 			Logprobs: openai.Int(1),
 		}
 		a := must(sdk.Completions.New(ctx, p))
-		check(
-			len(a.Choices) == 2 && a.Choices[1].Text == "Answer number 1" && len(a.Choices[1].Logprobs.Tokens) == 3,
-			"%s",
-			a.RawJSON(),
-		)
+		check(len(a.Choices) == 2 && a.Choices[1].Text == "Answer number 1" && len(a.Choices[1].Logprobs.Tokens) == 3,
+			"%s", a.RawJSON())
 		stream := sdk.Completions.NewStreaming(
 			ctx,
 			openai.CompletionNewParams{

@@ -15,7 +15,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 )
 
-// cases are requests and answers.
+// cases has the cases of requests, answers, tools, JSON and reasoning. main adds those of the other files.
 var cases = map[string]func(){
 	"A1": func() {
 		a := must(complete(ask("hello")))
@@ -36,12 +36,8 @@ var cases = map[string]func(){
 		p.ResponseFormat.OfText = &shared.ResponseFormatTextParam{}
 		p.PromptCacheKey, p.SafetyIdentifier = openai.String("x"), openai.String("x")
 		a := must(
-			lax.Chat.Completions.New(
-				ctx,
-				p,
-				option.WithJSONSet("include_reasoning", true),
-				option.WithJSONSet("reasoning_format", "hidden"),
-			),
+			lax.Chat.Completions.New(ctx, p, option.WithJSONSet("include_reasoning", true),
+				option.WithJSONSet("reasoning_format", "hidden")),
 		)
 		check(a.Choices[0].Message.Content == hello, "%s", a.RawJSON())
 	},
@@ -84,16 +80,13 @@ var cases = map[string]func(){
 	"A8": func() {
 		chunks := must(read(ask("hello")))
 		has := func(c openai.ChatCompletionChunk) bool { return c.JSON.ExtraFields["x_groq"].Raw() != "" }
-		check(has(chunks[0]) && has(chunks[len(chunks)-1]) && !has(chunks[1]), "x_groq stands elsewhere")
+		check(has(chunks[0]) && has(chunks[len(chunks)-1]) && !has(chunks[1]), "x_groq is not on the first and the last chunk alone")
 		check(strings.Contains(chunks[len(chunks)-1].RawJSON(), "queue_time"), "%s", chunks[len(chunks)-1].RawJSON())
 	},
 	"A9": func() {
 		must(
-			complete(
-				ask("hello"),
-				option.WithJSONSet("never_heard_of.deep", []int{1}),
-				option.WithJSONSet("cache_control", nil),
-			),
+			complete(ask("hello"), option.WithJSONSet("never_heard_of.deep", []int{1}),
+				option.WithJSONSet("cache_control", nil)),
 		)
 	},
 	"A10": func() {
@@ -127,11 +120,8 @@ var cases = map[string]func(){
 		must(complete(p))
 		sent := asked("whole")[0]["messages"].([]any)
 		raw := string(must(json.Marshal(sent)))
-		check(
-			len(sent) == 6 && strings.Contains(raw, pixel) && strings.Contains(raw, `"tool_call_id":"call_1"`),
-			"%s",
-			raw,
-		)
+		check(len(sent) == 6 && strings.Contains(raw, pixel) && strings.Contains(raw, `"tool_call_id":"call_1"`),
+			"%s", raw)
 	},
 	"A11": func() {
 		found := false
@@ -139,15 +129,12 @@ var cases = map[string]func(){
 			found = found || m.ID == model("hello")
 		}
 		check(found, "the model is not listed")
-		check(must(sdk.Models.Get(ctx, model("hello"))).ID == model("hello"), "another model")
+		check(must(sdk.Models.Get(ctx, model("hello"))).ID == model("hello"), "Models.Get returned another model")
 	},
 	"A12": func() {
 		_, err := sdk.Models.Delete(ctx, model("hello"))
-		check(
-			refused(err).StatusCode == http.StatusMethodNotAllowed && refused(err).Code == "method_not_allowed",
-			"%v",
-			err,
-		)
+		check(rejected(err).StatusCode == http.StatusMethodNotAllowed && rejected(err).Code == "method_not_allowed",
+			"%v", err)
 	},
 
 	"B13": func() {
@@ -158,12 +145,8 @@ var cases = map[string]func(){
 	"B14": func() {
 		for _, scenario := range []string{"tool-split", "tool-repeated"} {
 			calls := gather(withTool(scenario)).Choices[0].Message.ToolCalls
-			check(
-				len(calls) == 1 && calls[0].Function.Arguments == oslo && calls[0].ID != "",
-				"%s: %+v",
-				scenario,
-				calls,
-			)
+			check(len(calls) == 1 && calls[0].Function.Arguments == oslo && calls[0].ID != "", "%s: %+v", scenario,
+				calls)
 		}
 	},
 	"B15": func() {
@@ -212,17 +195,14 @@ var cases = map[string]func(){
 	},
 	"B19": func() {
 		_, err := complete(withTool("tool-unlisted"))
-		check(
-			refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "was not in request.tools"),
-			"%v",
-			err,
-		)
+		check(rejected(err).StatusCode == 400 && strings.Contains(rejected(err).Message, "was not in request.tools"),
+			"%v", err)
 		a := must(complete(withTool("tool-unlisted"), option.WithJSONSet("disable_tool_validation", true)))
 		check(a.Choices[0].Message.ToolCalls[0].Function.Name == "launch_rocket", "%s", a.RawJSON())
 	},
 	"B20": func() {
 		_, err := complete(withTool("tool-malformed"))
-		e := refused(err)
+		e := rejected(err)
 		check(
 			e.StatusCode == 400 && e.Code == "tool_use_failed" &&
 				strings.Contains(e.JSON.ExtraFields["failed_generation"].Raw(), "city"),
@@ -233,7 +213,7 @@ var cases = map[string]func(){
 	"B21": func() {
 		for _, kind := range []string{"code_interpreter", "browser_search"} {
 			_, err := complete(ask("hello"), option.WithJSONSet("tools", []any{map[string]any{"type": kind}}))
-			check(refused(err).StatusCode == 400 && refused(err).Code == "tool_unavailable", "%v", err)
+			check(rejected(err).StatusCode == 400 && rejected(err).Code == "tool_unavailable", "%v", err)
 		}
 	},
 
@@ -251,7 +231,7 @@ var cases = map[string]func(){
 	"C24": func() {
 		for _, p := range []openai.ChatCompletionNewParams{anyJSON("json-broken"), person("json-wrong")} {
 			_, err := complete(p)
-			e := refused(err)
+			e := rejected(err)
 			check(
 				e.StatusCode == 400 && e.Code == "json_validate_failed" &&
 					strings.Contains(e.JSON.ExtraFields["failed_generation"].Raw(), "name"),
@@ -262,11 +242,8 @@ var cases = map[string]func(){
 	},
 	"C25": func() {
 		_, err := complete(anyJSON("json"), option.WithJSONSet("reasoning_format", "raw"))
-		check(
-			refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "raw"),
-			"%v",
-			refused(err).Message,
-		)
+		check(rejected(err).StatusCode == 400 && strings.Contains(rejected(err).Message, "raw"), "%v",
+			rejected(err).Message)
 	},
 	"C26": func() {
 		a := gather(person("json")).Choices[0].Message.Content
@@ -289,16 +266,10 @@ var cases = map[string]func(){
 		})
 	},
 	"D29": func() {
-		_, err := complete(
-			ask("reason-field"),
-			option.WithJSONSet("reasoning_format", "parsed"),
-			option.WithJSONSet("include_reasoning", true),
-		)
-		check(
-			refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "reasoning_format"),
-			"%v",
-			refused(err).Message,
-		)
+		_, err := complete(ask("reason-field"), option.WithJSONSet("reasoning_format", "parsed"),
+			option.WithJSONSet("include_reasoning", true))
+		check(rejected(err).StatusCode == 400 && strings.Contains(rejected(err).Message, "reasoning_format"), "%v",
+			rejected(err).Message)
 	},
 	"D30": func() {
 		a := must(complete(ask("reason-field"), option.WithJSONSet("include_reasoning", false)))
@@ -316,13 +287,13 @@ var cases = map[string]func(){
 		for _, r := range asked("reason-field") {
 			found = found || r["reasoning_effort"] == "high"
 		}
-		check(found, "the model was not told")
+		check(found, "the model received no reasoning_effort")
 		p.ReasoningEffort = "max"
 		_, err := complete(p)
 		check(
-			refused(err).StatusCode == 400 && regexp.MustCompile("low.*medium.*high").MatchString(refused(err).Message),
+			rejected(err).StatusCode == 400 && regexp.MustCompile("low.*medium.*high").MatchString(rejected(err).Message),
 			"%v",
-			refused(err).Message,
+			rejected(err).Message,
 		)
 	},
 }

@@ -1,5 +1,5 @@
-// Openaigo is the official Go SDK of OpenAI as a client of internal/test/compat. It is a module of its own, so that its
-// dependencies are not those of the program.
+// Command openaigo runs the cases of internal/test/compat with the official Go SDK of OpenAI. It is its own module,
+// because Presswork does not need its dependencies.
 package main
 
 import (
@@ -25,7 +25,7 @@ var (
 	key       = "key-" + client
 )
 
-// row is a result as the test reads it.
+// row is the result of a case, as the test reads it.
 type row struct {
 	Case    string `json:"case"`
 	OK      bool   `json:"ok"`
@@ -36,14 +36,14 @@ type row struct {
 // failed is the panic value of a failed case.
 type failed string
 
-// check fails the case unless ok.
+// check panics with a message unless ok is true.
 func check(ok bool, format string, args ...any) {
 	if !ok {
 		panic(failed(fmt.Sprintf(format, args...)))
 	}
 }
 
-// must returns v, or fails the case with err.
+// must returns v. It panics if err is not nil.
 func must[T any](v T, err error) T {
 	check(err == nil, "%v", err)
 	return v
@@ -84,21 +84,19 @@ func main() {
 	running.Wait()
 }
 
-// open returns a client of the server with more options. It does not retry.
+// open returns a client without retries for the strict server, unless options say otherwise.
 func open(options ...option.RequestOption) openai.Client {
-	return openai.NewClient(
-		append(
-			[]option.RequestOption{option.WithBaseURL(base), option.WithAPIKey(key), option.WithMaxRetries(0)},
-			options...)...)
+	defaults := []option.RequestOption{option.WithBaseURL(base), option.WithAPIKey(key), option.WithMaxRetries(0)}
+	return openai.NewClient(append(defaults, options...)...)
 }
 
-// model is the name of a model whose upstream plays the scenario, for this client alone.
+// model returns the name of a model for this client alone. Its upstream follows the scenario.
 func model(scenario string) string { return client + "/" + scenario }
 
-// ask returns a request with the prompt "Hi".
+// ask returns a request with the message Hi.
 func ask(scenario string) openai.ChatCompletionNewParams { return say(scenario, "Hi") }
 
-// say returns a request with a prompt.
+// say returns a request with a message.
 func say(scenario, text string) openai.ChatCompletionNewParams {
 	return openai.ChatCompletionNewParams{
 		Model:    model(scenario),
@@ -106,7 +104,7 @@ func say(scenario, text string) openai.ChatCompletionNewParams {
 	}
 }
 
-// control asks the model behind the server.
+// control returns the answer of a control address of the upstream.
 func control(what, scenario string) []byte {
 	res := must(http.Get(os.Getenv("COMPAT_CONTROL") + "/" + what + "?model=" + url.QueryEscape(model(scenario))))
 	defer res.Body.Close()
@@ -114,20 +112,18 @@ func control(what, scenario string) []byte {
 	return must(io.ReadAll(res.Body))
 }
 
-// left waits until a client of the upstream of a model has disconnected.
+// left waits until a request to the model has been cancelled.
 func left(scenario string) { control("left", scenario) }
 
-// asked returns the bodies of the requests that the upstream of a model has received.
+// asked returns the requests that the model has received, oldest first.
 func asked(scenario string) (requests []map[string]any) {
 	must(0, json.Unmarshal(control("asked", scenario), &requests))
 	return requests
 }
 
-// recording is two seconds of sound at 4 kHz, as WAV.
+// recording returns a WAV file with two seconds of 4 000 samples of two bytes.
 func recording() []byte {
-	b := []byte(
-		"RIFF\xa4\x3e\x00\x00WAVEfmt " +
-			"\x10\x00\x00\x00\x01\x00\x01\x00\xa0\x0f\x00\x00\x40\x1f\x00\x00\x02\x00\x10\x00data\x80\x3e\x00\x00",
-	)
+	b := []byte("RIFF\xa4\x3e\x00\x00WAVEfmt " +
+		"\x10\x00\x00\x00\x01\x00\x01\x00\xa0\x0f\x00\x00\x40\x1f\x00\x00\x02\x00\x10\x00data\x80\x3e\x00\x00")
 	return append(b, bytes.Repeat([]byte{0, 0x40}, 8000)...)
 }

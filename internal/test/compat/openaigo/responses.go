@@ -16,7 +16,7 @@ func input(scenario, text string) responses.ResponseNewParams {
 	}
 }
 
-// both returns a response that was sent whole, and the one in the last event of a stream.
+// both returns a whole response, and the response in the last event of a stream.
 func both(p responses.ResponseNewParams, options ...option.RequestOption) []*responses.Response {
 	whole := must(sdk.Responses.New(ctx, p, options...))
 	streamed := lastEvent(p, options...).Response
@@ -24,7 +24,7 @@ func both(p responses.ResponseNewParams, options ...option.RequestOption) []*res
 	return []*responses.Response{whole, &streamed}
 }
 
-// lastEvent returns the last event of a stream whose events are in order.
+// lastEvent returns the last event of a stream, whose events must be in order.
 func lastEvent(p responses.ResponseNewParams, options ...option.RequestOption) (last responses.ResponseStreamEventUnion) {
 	stream := sdk.Responses.NewStreaming(ctx, p, options...)
 	defer stream.Close()
@@ -38,7 +38,7 @@ func lastEvent(p responses.ResponseNewParams, options ...option.RequestOption) (
 	return last
 }
 
-// kinds lists the types of the items of a response.
+// kinds returns the types of the items of a response.
 func kinds(r *responses.Response) string {
 	var list []string
 	for _, item := range r.Output {
@@ -48,12 +48,12 @@ func kinds(r *responses.Response) string {
 	return strings.Join(list, " ")
 }
 
-// function returns a tool without arguments.
+// function returns a function without parameters.
 func function(name string) map[string]any {
 	return map[string]any{"type": "function", "name": name, "parameters": map[string]any{"type": "object"}}
 }
 
-// items sends the items of a conversation.
+// items sets the items of a conversation as the input of a request.
 func items(list ...any) option.RequestOption { return option.WithJSONSet("input", list) }
 
 // itemsOf returns the output of a response as the client received it.
@@ -65,7 +65,7 @@ func itemsOf(r *responses.Response) (list []any) {
 	return list
 }
 
-// responding are the cases of the Responses API.
+// responding has the cases of the Responses API.
 var responding = map[string]func(){
 	"R1": func() {
 		p := input("hello", "Hi")
@@ -125,6 +125,6 @@ var responding = map[string]func(){
 		last := lastEvent(input("error-frame", "Hi"))
 		check(last.Type == "response.failed" && last.Response.Error.Code == "server_error", "%s", last.RawJSON())
 		_, err := sdk.Responses.New(ctx, input("hello", "Hi"), option.WithJSONSet("background", true))
-		check(refused(err).StatusCode == 400 && refused(err).Param == "background", "%v", err)
+		check(rejected(err).StatusCode == 400 && rejected(err).Param == "background", "%v", err)
 	},
 }

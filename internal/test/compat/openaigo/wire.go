@@ -55,41 +55,42 @@ var wire = map[string]func(){
 
 	"F38": func() {
 		_, err := complete(ask("hello"), option.WithAPIKey("wrong"))
-		e := refused(err)
+		e := rejected(err)
 		check(e.StatusCode == 401 && e.Code == "invalid_api_key" && e.Type == "invalid_request_error", "%v", err)
 	},
 	"F39": func() {
 		p := ask("hello")
 		p.Model = "nothing"
 		_, err := complete(p)
-		e := refused(err)
+		e := rejected(err)
 		check(e.StatusCode == 404 && e.Code == "model_not_found" && e.Param == "model", "%v", err)
 	},
 	"F40": func() {
-		e := refused(sdk.Get(ctx, "nowhere", nil, nil))
+		e := rejected(sdk.Get(ctx, "nowhere", nil, nil))
 		check(e.StatusCode == 404 && e.Code == "unknown_url", "%v", e)
 	},
 	"F41": func() {
 		_, err := complete(say("hello", strings.Repeat("x", 50<<20)))
-		check(refused(err).StatusCode == 413 && refused(err).Code == "content_too_large", "%v", refused(err).RawJSON())
+		check(rejected(err).StatusCode == 413 && rejected(err).Code == "content_too_large", "%v", rejected(err).RawJSON())
 	},
 	"F42": func() {
 		for field, set := range map[string]option.RequestOption{
-			"messages": option.WithJSONSet("messages", []any{}), "temperature": option.WithJSONSet("temperature", 3), "n": option.WithJSONSet("n", 2),
+			"messages": option.WithJSONSet("messages", []any{}), "temperature": option.WithJSONSet("temperature", 3),
+			"n":                option.WithJSONSet("n", 2),
 			"messages[0].role": option.WithJSONSet("messages.0.role", "wizard"),
 		} {
 			_, err := complete(ask("hello"), set)
-			check(refused(err).StatusCode == 400 && refused(err).Param == field, "%v", err)
+			check(rejected(err).StatusCode == 400 && rejected(err).Param == field, "%v", err)
 		}
 	},
 	"F43": func() {
-		// The key allows one request at a time. The stream is that request until the client with retries was rejected.
+		// The key allows one request at a time. The stream uses it until the server rejects the client with retries.
 		slow := option.WithAPIKey("slow-" + client)
 		stream := sdk.Chat.Completions.NewStreaming(ctx, ask("hang-middle:slow"), slow)
 		check(stream.Next(), "%v", stream.Err())
 		_, err := complete(ask("hello"), slow)
-		again, _ := strconv.Atoi(refused(err).Response.Header.Get("Retry-After"))
-		check(refused(err).StatusCode == 429 && again >= 1, "%v", err)
+		again, _ := strconv.Atoi(rejected(err).Response.Header.Get("Retry-After"))
+		check(rejected(err).StatusCode == 429 && again >= 1, "%v", err)
 		began := time.Now()
 		must(
 			complete(
@@ -105,23 +106,24 @@ var wire = map[string]func(){
 				}),
 			),
 		)
-		check(time.Since(began) >= 900*time.Millisecond, "it did not wait")
+		check(time.Since(began) >= 900*time.Millisecond, "the client did not wait for Retry-After")
 	},
 	"F44": func() {
 		for scenario, want := range map[string]struct{ status, tries int }{
-			"status:500": {502, 3}, "status:401": {502, 1}, "status:404": {502, 1}, "status:422": {422, 1}, "html": {502, 3}, "garbage": {502, 3}, "context": {400, 1},
+			"status:500": {502, 3}, "status:401": {502, 1}, "status:404": {502, 1}, "status:422": {422, 1},
+			"html": {502, 3}, "garbage": {502, 3}, "context": {400, 1},
 		} {
 			var counts []string
 			_, err := complete(ask(scenario), option.WithMaxRetries(2), tries(&counts))
 			check(
-				refused(err).StatusCode == want.status && len(counts) == want.tries &&
+				rejected(err).StatusCode == want.status && len(counts) == want.tries &&
 					counts[len(counts)-1] == strconv.Itoa(want.tries-1),
 				"%s: %v %v",
 				scenario,
 				err,
 				counts,
 			)
-			check(!strings.Contains(refused(err).RawJSON(), "127.0.0.1"), "the error reveals an internal address")
+			check(!strings.Contains(rejected(err).RawJSON(), "127.0.0.1"), "the error reveals an internal address")
 		}
 	},
 	"F45": func() {
@@ -137,7 +139,7 @@ var wire = map[string]func(){
 		check(len(asked("hang-once")) == 2, "a request without a caller reached the model")
 	},
 	"F46": func() {
-		for len(asked("hang")) == 0 { // the request must arrive before it can be abandoned
+		for len(asked("hang")) == 0 { // the request must reach the model before it can be cancelled
 			_, err := complete(ask("hang"), option.WithRequestTimeout(time.Second))
 			check(err != nil, "no error")
 		}
