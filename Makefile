@@ -176,6 +176,7 @@ lint: setup-test ## Run golangci-lint (.golangci.yml) and Vale (.vale/), verify 
 	go mod verify
 	$(GOLANGCI_LINT) run
 	cd tools && $(GOLANGCI_LINT) run --config ../.golangci.yml
+	cd internal/test/compat/openaigo && $(GOLANGCI_LINT) run --config ../../../../.golangci.yml
 	scripts/subjects.sh
 	scripts/prose.sh "$(VALE)"
 

@@ -30,9 +30,11 @@ func read(
 ) (chunks []openai.ChatCompletionChunk, err error) {
 	stream := sdk.Chat.Completions.NewStreaming(ctx, p, options...)
 	defer stream.Close()
+
 	for stream.Next() {
 		chunks = append(chunks, stream.Current())
 	}
+
 	return chunks, stream.Err()
 }
 
@@ -42,17 +44,20 @@ func gather(p openai.ChatCompletionNewParams, options ...option.RequestOption) o
 	for _, c := range must(read(p, options...)) {
 		check(all.AddChunk(c), "the accumulator rejects %s", c.RawJSON())
 	}
+
 	return all.ChatCompletion
 }
 
 // contentOf joins the text of a stream.
 func contentOf(chunks []openai.ChatCompletionChunk) string {
 	var b strings.Builder
+
 	for _, c := range chunks {
 		if len(c.Choices) > 0 {
 			b.WriteString(c.Choices[0].Delta.Content)
 		}
 	}
+
 	return b.String()
 }
 
@@ -60,6 +65,7 @@ func contentOf(chunks []openai.ChatCompletionChunk) string {
 func rejected(err error) *openai.Error {
 	var e *openai.Error
 	check(errors.As(err, &e), "got %v, want an error of the SDK", err)
+
 	return e
 }
 
@@ -78,6 +84,7 @@ func weather(name string) openai.ChatCompletionToolUnionParam {
 func withTool(scenario string) openai.ChatCompletionNewParams {
 	p := ask(scenario)
 	p.Tools = []openai.ChatCompletionToolUnionParam{weather("weather")}
+
 	return p
 }
 
@@ -97,6 +104,7 @@ func person(scenario string) openai.ChatCompletionNewParams {
 			},
 		},
 	}
+
 	return p
 }
 
@@ -104,6 +112,7 @@ func person(scenario string) openai.ChatCompletionNewParams {
 func anyJSON(scenario string) openai.ChatCompletionNewParams {
 	p := ask(scenario)
 	p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
+
 	return p
 }
 
@@ -141,16 +150,19 @@ func reasoned(run func(p openai.ChatCompletionNewParams, format option.RequestOp
 func reasoningOf(raw string) string {
 	var m struct{ Reasoning string }
 	must(0, json.Unmarshal([]byte(raw), &m))
+
 	return m.Reasoning
 }
 
 // tries appends the number of retries so far to counts, for each attempt of a client.
 func tries(counts *[]string) option.RequestOption {
 	var mu sync.Mutex
+
 	return option.WithMiddleware(func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 		mu.Lock()
 		*counts = append(*counts, r.Header.Get("X-Stainless-Retry-Count"))
 		mu.Unlock()
+
 		return next(r)
 	})
 }

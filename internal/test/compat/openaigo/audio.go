@@ -12,17 +12,26 @@ import (
 var media = map[string]func(){
 	"G47": func() {
 		transcribe := func(format openai.AudioResponseFormat) *openai.AudioTranscriptionNewResponseUnion {
-			p := openai.AudioTranscriptionNewParams{Model: model("ears"), File: wav(recording()), ResponseFormat: format}
+			p := openai.AudioTranscriptionNewParams{
+				Model:          model("ears"),
+				File:           wav(recording()),
+				ResponseFormat: format,
+			}
 			if format == "verbose_json" {
 				p.TimestampGranularities = []string{"word", "segment"}
 			}
+
 			return must(sdk.Audio.Transcriptions.New(ctx, p))
 		}
 		check(transcribe("json").Text == "one two", "json")
 		a := transcribe("verbose_json")
-		check(a.Duration == 2 && len(a.Words) == 2 && a.Words[1].Word == "two" && len(a.Segments) == 1, "%s", a.RawJSON())
+		check(
+			a.Duration == 2 && len(a.Words) == 2 && a.Words[1].Word == "two" && len(a.Segments) == 1,
+			"%s",
+			a.RawJSON(),
+		)
 		p := openai.AudioTranslationNewParams{Model: model("ears"), File: wav(recording())}
-		t := must(sdk.Audio.Translations.New(ctx, p))
+		t := must(sdk.Audio.Translations.New(ctx, p)) //nolint:staticcheck // deprecated, but programs use it
 		check(t.Text == "one two", "%s", t.RawJSON())
 	},
 	"G48": func() {

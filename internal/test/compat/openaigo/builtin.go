@@ -30,6 +30,7 @@ func executedOf(raw string) (list []executed) {
 		Executed []executed `json:"executed_tools"`
 	}
 	must(0, json.Unmarshal([]byte(raw), &m))
+
 	return m.Executed
 }
 
@@ -45,6 +46,7 @@ func offer(types ...string) option.RequestOption {
 	for _, t := range types {
 		list = append(list, map[string]any{"type": t})
 	}
+
 	return option.WithJSONSet("tools", list)
 }
 
@@ -54,11 +56,13 @@ var builtin = map[string]func(){
 		a := runTools(counting, offer("code_interpreter"))
 		check(a.Choices[0].Message.Content == "Counting.\n\nIt is 42.", "%s", a.RawJSON())
 		var streamed []executed
+
 		chunks := must(read(say("tools-plan", counting), option.WithBaseURL(toolsBase), offer("code_interpreter")))
 		for _, c := range chunks {
 			streamed = append(streamed, executedOf(c.Choices[0].Delta.RawJSON())...)
 		}
 		check(contentOf(chunks) == a.Choices[0].Message.Content, "%q", contentOf(chunks))
+
 		for _, list := range [][]executed{executedOf(a.Choices[0].Message.RawJSON()), streamed} {
 			check(
 				len(list) == 1 && list[0].Name == "python" && list[0].Type == "function" &&
@@ -94,6 +98,7 @@ var builtin = map[string]func(){
 	},
 	"T4": func() {
 		p := ask("many")
+
 		p.N, p.Logprobs, p.TopLogprobs = openai.Int(2), openai.Bool(true), openai.Int(1)
 		for _, choices := range [][]openai.ChatCompletionChoice{must(complete(p)).Choices, gather(p).Choices} {
 			for i, c := range choices {
@@ -112,6 +117,7 @@ var builtin = map[string]func(){
 		a := must(sdk.Completions.New(ctx, p))
 		check(len(a.Choices) == 2 && a.Choices[1].Text == "Answer number 1" && len(a.Choices[1].Logprobs.Tokens) == 3,
 			"%s", a.RawJSON())
+
 		stream := sdk.Completions.NewStreaming(
 			ctx,
 			openai.CompletionNewParams{
@@ -120,6 +126,7 @@ var builtin = map[string]func(){
 			},
 		)
 		defer stream.Close()
+
 		var text strings.Builder
 		for stream.Next() {
 			text.WriteString(stream.Current().Choices[0].Text)

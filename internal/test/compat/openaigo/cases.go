@@ -80,7 +80,10 @@ var cases = map[string]func(){
 	"A8": func() {
 		chunks := must(read(ask("hello")))
 		has := func(c openai.ChatCompletionChunk) bool { return c.JSON.ExtraFields["x_groq"].Raw() != "" }
-		check(has(chunks[0]) && has(chunks[len(chunks)-1]) && !has(chunks[1]), "x_groq is not on the first and the last chunk alone")
+		check(
+			has(chunks[0]) && has(chunks[len(chunks)-1]) && !has(chunks[1]),
+			"x_groq is not on the first and the last chunk alone",
+		)
 		check(strings.Contains(chunks[len(chunks)-1].RawJSON(), "queue_time"), "%s", chunks[len(chunks)-1].RawJSON())
 	},
 	"A9": func() {
@@ -171,10 +174,12 @@ var cases = map[string]func(){
 	"B17": func() {
 		of := func(choice openai.ChatCompletionToolChoiceOptionUnionParam) string {
 			p := withTool("tool-choice")
+
 			p.Tools, p.ToolChoice = append(p.Tools, weather("tides")), choice
 			if calls := must(complete(p)).Choices[0].Message.ToolCalls; len(calls) > 0 {
 				return calls[0].Function.Name
 			}
+
 			return ""
 		}
 		word := func(s string) openai.ChatCompletionToolChoiceOptionUnionParam {
@@ -262,6 +267,7 @@ var cases = map[string]func(){
 				content += c.Choices[0].Delta.Content
 				reasoning += reasoningOf(c.Choices[0].Delta.RawJSON())
 			}
+
 			return content, reasoning
 		})
 	},
@@ -283,6 +289,7 @@ var cases = map[string]func(){
 		p := ask("reason-field")
 		p.ReasoningEffort = "high"
 		must(complete(p))
+
 		found := false
 		for _, r := range asked("reason-field") {
 			found = found || r["reasoning_effort"] == "high"
@@ -291,7 +298,8 @@ var cases = map[string]func(){
 		p.ReasoningEffort = "max"
 		_, err := complete(p)
 		check(
-			rejected(err).StatusCode == 400 && regexp.MustCompile("low.*medium.*high").MatchString(rejected(err).Message),
+			rejected(err).StatusCode == 400 &&
+				regexp.MustCompile("low.*medium.*high").MatchString(rejected(err).Message),
 			"%v",
 			rejected(err).Message,
 		)

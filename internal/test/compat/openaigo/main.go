@@ -64,6 +64,7 @@ func main() {
 	maps.Copy(cases, builtin)
 	maps.Copy(cases, media)
 	maps.Copy(cases, responding)
+
 	for id, run := range cases {
 		running.Go(func() {
 			slots <- struct{}{}
@@ -106,9 +107,11 @@ func say(scenario, text string) openai.ChatCompletionNewParams {
 
 // control returns the answer of a control address of the upstream.
 func control(what, scenario string) []byte {
-	res := must(http.Get(os.Getenv("COMPAT_CONTROL") + "/" + what + "?model=" + url.QueryEscape(model(scenario))))
+	address := os.Getenv("COMPAT_CONTROL") + "/" + what + "?model=" + url.QueryEscape(model(scenario))
+	res := must(http.Get(address)) //nolint:bodyclose // the linter does not look through must
 	defer res.Body.Close()
 	check(res.StatusCode == http.StatusOK, "%s of %s: %s", what, scenario, res.Status)
+
 	return must(io.ReadAll(res.Body))
 }
 
@@ -125,5 +128,6 @@ func asked(scenario string) (requests []map[string]any) {
 func recording() []byte {
 	b := []byte("RIFF\xa4\x3e\x00\x00WAVEfmt " +
 		"\x10\x00\x00\x00\x01\x00\x01\x00\xa0\x0f\x00\x00\x40\x1f\x00\x00\x02\x00\x10\x00data\x80\x3e\x00\x00")
+
 	return append(b, bytes.Repeat([]byte{0, 0x40}, 8000)...)
 }

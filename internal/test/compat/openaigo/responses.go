@@ -25,7 +25,10 @@ func both(p responses.ResponseNewParams, options ...option.RequestOption) []*res
 }
 
 // lastEvent returns the last event of a stream, whose events must be in order.
-func lastEvent(p responses.ResponseNewParams, options ...option.RequestOption) (last responses.ResponseStreamEventUnion) {
+func lastEvent(
+	p responses.ResponseNewParams,
+	options ...option.RequestOption,
+) (last responses.ResponseStreamEventUnion) {
 	stream := sdk.Responses.NewStreaming(ctx, p, options...)
 	defer stream.Close()
 
@@ -69,6 +72,7 @@ func itemsOf(r *responses.Response) (list []any) {
 var responding = map[string]func(){
 	"R1": func() {
 		p := input("hello", "Hi")
+
 		p.Instructions, p.Store, p.MaxOutputTokens = openai.String("Be brief."), openai.Bool(true), openai.Int(50)
 		for _, r := range both(p) {
 			check(r.OutputText() == hello && r.Status == "completed", "%s", r.RawJSON())
@@ -77,6 +81,7 @@ var responding = map[string]func(){
 	},
 	"R2": func() {
 		plan := "think Which city? | weather {\"city\": \"Oslo\"}"
+
 		options := []option.RequestOption{
 			option.WithJSONSet("tools", []any{function("weather")}),
 			option.WithJSONSet("include", []string{"reasoning.encrypted_content"}),
@@ -112,6 +117,7 @@ var responding = map[string]func(){
 			check(kinds(r) == "web_search_call web_search_call message" &&
 				strings.HasSuffix(r.Output[2].Content[0].Annotations[0].URL, "/page"), "%s", r.RawJSON())
 		}
+
 		for _, r := range both(input("tools-plan", counting), at, offer("code_interpreter"),
 			option.WithJSONSet("include", []string{"code_interpreter_call.outputs"})) {
 			check(kinds(r) == "message code_interpreter_call message" &&

@@ -71,7 +71,11 @@ var wire = map[string]func(){
 	},
 	"F41": func() {
 		_, err := complete(say("hello", strings.Repeat("x", 50<<20)))
-		check(rejected(err).StatusCode == 413 && rejected(err).Code == "content_too_large", "%v", rejected(err).RawJSON())
+		check(
+			rejected(err).StatusCode == 413 && rejected(err).Code == "content_too_large",
+			"%v",
+			rejected(err).RawJSON(),
+		)
 	},
 	"F42": func() {
 		for field, set := range map[string]option.RequestOption{
@@ -102,6 +106,7 @@ var wire = map[string]func(){
 					if err == nil && res.StatusCode == http.StatusTooManyRequests {
 						stream.Close()
 					}
+
 					return res, err
 				}),
 			),
@@ -129,6 +134,7 @@ var wire = map[string]func(){
 	"F45": func() {
 		stream := sdk.Chat.Completions.NewStreaming(ctx, ask("narrow"))
 		check(stream.Next(), "%v", stream.Err())
+
 		short, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 		defer cancel()
 		_, err := sdk.Chat.Completions.New(short, ask("narrow"))
