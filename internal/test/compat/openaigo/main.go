@@ -108,6 +108,7 @@ func say(scenario, text string) openai.ChatCompletionNewParams {
 // control returns the answer of a control address of the upstream.
 func control(what, scenario string) []byte {
 	address := os.Getenv("COMPAT_CONTROL") + "/" + what + "?model=" + url.QueryEscape(model(scenario))
+
 	res := must(http.Get(address)) //nolint:bodyclose // the linter does not look through must
 	defer res.Body.Close()
 	check(res.StatusCode == http.StatusOK, "%s of %s: %s", what, scenario, res.Status)
