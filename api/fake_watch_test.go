@@ -7,6 +7,7 @@ import (
 
 	"presswork"
 	"presswork/tasks"
+	"presswork/tasks/watch"
 )
 
 // emit adds an event to a job, as a worker's transition does.
@@ -95,7 +96,7 @@ func (q *fakeQueue) Watch(_ context.Context, id string, since int64) (*tasks.Wat
 		failure = err
 	}()
 
-	return tasks.NewWatch(rec, snapshot, out, cancel, func() error {
+	return watch.New(rec, snapshot, out, cancel, func() error {
 		mu.Lock()
 		defer mu.Unlock()
 

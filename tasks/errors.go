@@ -9,7 +9,6 @@ import (
 
 	"github.com/hibiken/asynq"
 
-	"presswork"
 	"presswork/internal/fault"
 	"presswork/tasks/record"
 	"presswork/tasks/stream"
@@ -33,14 +32,6 @@ type Watch = watch.Watch
 
 // EventStats is what a process has relayed to its watchers.
 type EventStats = watch.EventStats
-
-// NewWatch returns a watch over events from any source, for fakes of the queue in tests. Close calls stop, and Err
-// calls err.
-func NewWatch(
-	rec Record, snapshot presswork.Event, events <-chan presswork.Event, stop func(), err func() error,
-) *Watch {
-	return watch.New(rec, snapshot, events, stop, err)
-}
 
 // errDraining ends the context of a run when its worker stops. The task goes back to its queue.
 var errDraining = stream.ErrDraining

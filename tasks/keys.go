@@ -17,8 +17,7 @@ const (
 	callChannel  = "pw:call"
 	toolChannel  = "pw:tool"
 	inputChannel = "pw:input"
-	// offersKey and workersKey are sorted sets of what the workers of Tools offer, and of what all
-	// workers report. The score is when the entry expires.
+	// offersKey and workersKey are sorted sets of what workers offer and report, by the time when entries expire.
 	offersKey  = "pw:offers"
 	workersKey = "pw:workers"
 )

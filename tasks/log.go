@@ -95,15 +95,3 @@ func formatDuration(d time.Duration) string {
 
 	return d.Round(time.Second).String()
 }
-
-// asynqLog logs Asynq's messages. Asynq's notices of start and stop become debug messages, because the server logs
-// its own.
-type asynqLog struct{ log *slog.Logger }
-
-func (l asynqLog) Debug(args ...any) { l.log.Debug(fmt.Sprint(args...)) }
-func (l asynqLog) Info(args ...any)  { l.log.Debug(fmt.Sprint(args...)) }
-func (l asynqLog) Warn(args ...any)  { l.log.Warn(fmt.Sprint(args...)) }
-func (l asynqLog) Error(args ...any) { l.log.Error(fmt.Sprint(args...)) }
-
-// Fatal does not end the process: only main may. Asynq 0.26 never calls it.
-func (l asynqLog) Fatal(args ...any) { l.log.Error(fmt.Sprint(args...)) }

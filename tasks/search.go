@@ -303,8 +303,7 @@ type TaskState struct {
 	LastError string `json:"last_error,omitempty"`
 }
 
-// Inspect returns a job of any owner with its history. Errors: NotFound,
-// QueueUnavailable.
+// Inspect returns a job of any owner with its history. Errors: NotFound, QueueUnavailable.
 func (c *Client) Inspect(ctx context.Context, id string) (Inspection, error) {
 	job, err := c.records.Find(ctx, id)
 	if err != nil {

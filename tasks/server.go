@@ -262,7 +262,7 @@ func (s *Server) asynqConfig(q Queue) asynq.Config {
 		IsFailure:                isFailure,
 		// Stop ends the handlers earlier. This limit is for handlers that ignore the end of their context.
 		ShutdownTimeout: s.options.DrainTimeout + stopGrace,
-		Logger:          asynqLog{s.log},
+		Logger:          asynqext.Logger{Log: s.log},
 		LogLevel:        asynq.WarnLevel,
 	}
 }

@@ -60,13 +60,12 @@ func (r *reader) unlock(password string) error {
 	if err != nil || string(d.Get("Filter")) != "/Standard" {
 		return ErrEncryption
 	}
-	h := handler{dict: d}
+	h := handler{dict: d, metadata: string(d.Get("EncryptMetadata")) != "false"}
 	h.version, _ = strconv.Atoi(string(d.Get("V")))
 	h.revision, _ = strconv.Atoi(string(d.Get("R")))
 	h.owner, h.user = pdffile.StringBytes(d.Get("O")), pdffile.StringBytes(d.Get("U"))
 	p, _ := strconv.ParseInt(string(d.Get("P")), 10, 64) // some programs write it unsigned
 	h.permissions = uint32(p)
-	h.metadata = string(d.Get("EncryptMetadata")) != "false"
 
 	if ids, err := pdffile.ReadArray(r.trailer.Get("ID")); err == nil && len(ids) > 0 {
 		h.id = pdffile.StringBytes(ids[0])
