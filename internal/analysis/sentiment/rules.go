@@ -92,7 +92,7 @@ func tokenValence(tokens []token, i int, emphaticCapitals bool) float64 {
 			continue
 		}
 
-		effect := boosterEffect(vaderWord{lower: b.lower, upper: b.upper}, v, emphaticCapitals)
+		effect := boosterEffect(b, v, emphaticCapitals)
 		if b.is(negator) {
 			continue // "hardly" negates; it does not weaken as well
 		}

@@ -53,26 +53,6 @@ func TestNegationPairs(t *testing.T) {
 	}
 }
 
-//go:embed testdata/vader.tsv
-var vaderGolden string
-
-func TestVADERScoresEqualTheOriginals(t *testing.T) {
-	t.Parallel()
-
-	sentences := 0
-	for fields := range wordlist.Rows(vaderGolden) {
-		sentences++
-
-		if got, want := VADER(fields[1]), wordlist.Number(fields[0]); math.Abs(got-want) > 0.0006 {
-			t.Errorf("VADER(%q) = %.4f, want %.4f as in the original", fields[1], got, want)
-		}
-	}
-
-	if sentences < 90 {
-		t.Errorf("%d sentences, want at least 90", sentences)
-	}
-}
-
 func TestWordsWithSeveralMeanings(t *testing.T) {
 	t.Parallel()
 
