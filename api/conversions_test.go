@@ -165,7 +165,7 @@ func TestJSONAndFormsRejectFieldsInTheQuery(t *testing.T) {
 	form := "--b\r\nContent-Disposition: form-data; name=\"content\"\r\n\r\n# Hi\r\n--b--\r\n"
 	for contentType, body := range map[string]string{"application/json": `{"content":"# Hi"}`, "multipart/form-data; boundary=b": form} {
 		for _, path := range []string{"/api/conversion", "/api/preview", "/api/analysis"} {
-			t.Run(path, func(t *testing.T) {
+			t.Run(contentType+path, func(t *testing.T) {
 				res := h.do(http.MethodPost, path+"?theme=nord", strings.NewReader(body), "Content-Type: "+contentType)
 				res.want(t, http.StatusBadRequest, fault.InvalidRequest)
 

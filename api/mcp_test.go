@@ -141,28 +141,28 @@ func TestMCPToolsAreJobs(t *testing.T) {
 
 			result := <-called
 			if result == nil || result.IsError {
-				t.Fatalf("%+v", result)
+				t.Fatalf("got %+v, want a result without an error", result)
 			}
 
 			for _, want := range row.says {
 				if text := textOf(result); !strings.Contains(text, want) {
-					t.Errorf("%q lacks %q", text, want)
+					t.Errorf("got the text %q, want %q in it", text, want)
 				}
 			}
 
 			if picture, ok := result.Content[0].(*sdk.ImageContent); row.tool == "preview_page" &&
 				(!ok || string(picture.Data) != "a picture") {
-				t.Errorf("the picture is %v", result.Content[0])
+				t.Errorf("got the content %v, want the picture of the archive", result.Content[0])
 			}
 
 			if sub := h.queue.last(); sub.Kind != row.kind || sub.RequestID == "" {
-				t.Errorf("the job is %+v", sub)
+				t.Errorf("got the kind %q and the request ID %q, want %q and an ID", sub.Kind, sub.RequestID, row.kind)
 			}
 		})
 	}
 }
 
-func TestMCPCallsAreCancelled(t *testing.T) {
+func TestCancellingAnMCPCallCancelsItsJob(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	c := h.mustMCP(nil)
@@ -180,7 +180,7 @@ func TestMCPCallsAreCancelled(t *testing.T) {
 	cancel()
 
 	if err := <-ended; err == nil {
-		t.Error("the call has a result")
+		t.Error("the cancelled call returned no error")
 	}
 	wait.Until(t, "the job is cancelled", func() bool {
 		rec, err := h.queue.Job(t.Context(), id)
@@ -188,12 +188,12 @@ func TestMCPCallsAreCancelled(t *testing.T) {
 	})
 }
 
-func TestMCPHasTheRulesOfTheServer(t *testing.T) {
+func TestMCPChecksKeysOriginsMethodsAndSizes(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.MaxContentBytes = 1000 })
 
 	if _, err := h.mcp("wrong", nil); err == nil {
-		t.Error("a wrong key is accepted")
+		t.Error("connecting with a wrong key: got no error, want one")
 	}
 
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
@@ -207,10 +207,10 @@ func TestMCPHasTheRulesOfTheServer(t *testing.T) {
 	}{
 		"a list":               {"POST", list, headers, 200, "convert_markdown"},
 		"its own page":         {"POST", list, append([]string{"Origin: " + h.url("")}, headers...), 200, "convert_markdown"},
-		"a page of another":    {"POST", list, append([]string{"Origin: https://evil.example"}, headers...), 403, "origin_not_allowed"},
+		"another site's page":  {"POST", list, append([]string{"Origin: https://evil.example"}, headers...), 403, "origin_not_allowed"},
 		"a stream by GET":      {"GET", "", []string{"Accept: text/event-stream"}, 405, "method_not_allowed"},
 		"the end of a session": {"DELETE", "", nil, 405, "method_not_allowed"},
-		"no JSON":              {"POST", "{", headers, 400, ""},
+		"broken JSON":          {"POST", "{", headers, 400, ""},
 		"another type":         {"POST", list, []string{"Content-Type: text/plain", "Accept: */*"}, 415, "application/json"},
 		"an unknown version":   {"POST", list, append([]string{"MCP-Protocol-Version: 1999-01-01"}, headers...), 400, "nsupported protocol version"},
 		"a long message":       {"POST", strings.Repeat(" ", 2<<20), headers, 413, "content_too_large"},
@@ -221,7 +221,13 @@ func TestMCPHasTheRulesOfTheServer(t *testing.T) {
 
 			got := h.do(row.method, "/mcp", strings.NewReader(row.body), row.headers...)
 			if got.StatusCode != row.status || !strings.Contains(string(got.body), row.says) {
-				t.Errorf("%d %s", got.StatusCode, got.body)
+				t.Errorf(
+					"got status %d and %s, want %d and %q in the body",
+					got.StatusCode,
+					got.body,
+					row.status,
+					row.says,
+				)
 			}
 		})
 	}
@@ -254,17 +260,17 @@ func TestMCPErrorsAreForTheModel(t *testing.T) {
 			}
 
 			if text := textOf(result); !result.IsError || !strings.Contains(text, row.says) {
-				t.Errorf("%v %s", result.IsError, text)
+				t.Errorf("got IsError %v and %q, want true and %q in the text", result.IsError, text, row.says)
 			}
 		})
 	}
 
-	if h.queue.count() != 0 {
-		t.Error("a rejected call has submitted a job")
+	if n := h.queue.count(); n != 0 {
+		t.Errorf("the rejected calls submitted %d jobs, want none", n)
 	}
 }
 
-// web is a toolbox with one page.
+// web is a toolbox whose calls return their names and arguments. Calls for a "broken" page fail.
 type web struct{ inference.Toolbox }
 
 func (web) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
@@ -283,32 +289,37 @@ func (webSession) Call(_ context.Context, c inference.BuiltinCall) (inference.To
 
 func (webSession) Close() error { return nil }
 
-func TestMCPReadsTheWebByAWorker(t *testing.T) {
+func TestMCPReadsTheWebWithTheToolbox(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(o *api.Options) { o.Toolbox = web{} }).mustMCP(nil)
 
-	for _, row := range []struct {
+	for name, row := range map[string]struct {
 		tool string
 		args map[string]any
 		says string
 	}{
-		{"search_web", map[string]any{"query": "paper"}, `browser_search{"query":"paper","topn":10}`},
-		{
+		"a search": {"search_web", map[string]any{"query": "paper"}, `browser_search{"query":"paper","topn":10}`},
+		"a page": {
 			"fetch_page",
 			map[string]any{"url": "https://example.com/", "line": 3},
 			`browser_open{"id":"https://example.com/","loc":3,"num_lines":0}`,
 		},
-		{"fetch_page", map[string]any{"url": "https://broken.example/"}, "no such page"},
+		"a missing page": {"fetch_page", map[string]any{"url": "https://broken.example/"}, "no such page"},
 	} {
-		result, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: row.tool, Arguments: row.args})
-		if err != nil || !strings.Contains(textOf(result), row.says) {
-			t.Errorf("%s: %v, %v", row.tool, result, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			result, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: row.tool, Arguments: row.args})
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			if text := textOf(result); !strings.Contains(text, row.says) {
+				t.Errorf("got the text %q, want %q in it", text, row.says)
+			}
+		})
 	}
 }
 
-// TestMCPKnowsOwnersAndLimits checks that a key reads only its own files. Its calls count as requests, also those that
-// are rejected.
+// TestMCPKnowsOwnersAndLimits checks that a key reads only its own files, and that rejected calls count as requests.
 func TestMCPKnowsOwnersAndLimits(t *testing.T) {
 	t.Parallel()
 
@@ -337,7 +348,7 @@ func TestMCPKnowsOwnersAndLimits(t *testing.T) {
 
 		_, err = c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "presswork://artifacts/" + id})
 		if (err == nil) != allowed {
-			t.Errorf("%s reads alice's file: %v", key, err)
+			t.Errorf("reading alice's file as %s: got error %v, want success %v", key, err, allowed)
 		}
 	}
 
@@ -346,12 +357,13 @@ func TestMCPKnowsOwnersAndLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	// One of the two requests is used already, so the second call is over the limit.
 	for _, want := range []string{"did you mean", "this key may make 2 requests"} {
 		result, err := c.CallTool(t.Context(), &sdk.CallToolParams{
 			Name: "convert_markdown", Arguments: map[string]any{"markdown": "x", "theme": "nrod"},
 		})
 		if err != nil || !strings.Contains(textOf(result), want) {
-			t.Errorf("%v, %v; want %q", result, err, want)
+			t.Errorf("got %v, error %v; want %q in the text", result, err, want)
 		}
 	}
 }

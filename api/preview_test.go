@@ -274,7 +274,7 @@ func TestAPreviewAsJSONHasItsWarnings(t *testing.T) {
 	err := json.Unmarshal(res.body, &got)
 	if err != nil || !strings.Contains(got.Page, `data-line="4">Hi</h1>`) || len(got.Warnings) != 1 ||
 		got.Warnings[0].Line != 2 {
-		t.Errorf("%v: %s", err, res.body)
+		t.Errorf("got %s, error %v; want the heading of line 4 and a warning for line 2", res.body, err)
 	}
 
 	for _, accept := range []string{"*/*", "text/html", "text/html, application/json;q=0.5"} {

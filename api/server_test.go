@@ -107,24 +107,26 @@ func TestStopAfterAFailedStart(t *testing.T) {
 		"a taken port":   func(o *api.Options) { o.Addr = h.server.Address() },
 		"no certificate": func(o *api.Options) { o.TLSCert, o.TLSKey = "none.pem", "none.pem" },
 	} {
-		o := options(t)
-		change(&o)
+		t.Run(name, func(t *testing.T) {
+			o := options(t)
+			change(&o)
 
-		s, err := api.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+			s, err := api.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		if err := s.Start(t.Context()); err == nil {
-			t.Errorf("%s: Start returned no error", name)
-		}
+			if err := s.Start(t.Context()); err == nil {
+				t.Error("Start returned no error, want one")
+			}
 
-		stopped := make(chan error, 1)
-		go func() { stopped <- s.Stop(t.Context()) }()
+			stopped := make(chan error, 1)
+			go func() { stopped <- s.Stop(t.Context()) }()
 
-		if err := wait.Receive(t, "the stop after "+name, stopped); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+			if err := wait.Receive(t, "the stop after a failed start", stopped); err != nil {
+				t.Errorf("Stop after a failed start: %v", err)
+			}
+		})
 	}
 }
 
@@ -284,7 +286,7 @@ func TestServesTLS(t *testing.T) {
 
 	res, err := client.Get("https://" + h.server.Address() + "/healthz")
 	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatal(res, err)
+		t.Fatalf("GET /healthz over TLS: got %v, error %v; want status 200", res, err)
 	}
 	res.Body.Close()
 	// The server also notices under TLS that a client has left.

@@ -19,7 +19,7 @@ type shared struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// share requests a share link with a JSON body.
+// share requests a share link with a JSON body and returns the answer. It fails unless the status is 201.
 func (h *harness) share(t *testing.T, jobID, body string) shared {
 	t.Helper()
 	res := h.do(
@@ -32,7 +32,7 @@ func (h *harness) share(t *testing.T, jobID, body string) shared {
 
 	var link shared
 	if err := json.Unmarshal(res.body, &link); err != nil {
-		t.Fatalf("%s: %v", res.body, err)
+		t.Fatalf("parsing the share link %s: %v", res.body, err)
 	}
 
 	return link

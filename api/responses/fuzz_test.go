@@ -30,7 +30,7 @@ func FuzzParse(f *testing.F) {
 		})
 		if err != nil {
 			if e := inference.AsError(err); e.Status != 400 && e.Status != 413 {
-				t.Errorf("%+v", e)
+				t.Errorf("got %+v, want the status 400 or 413", e)
 			}
 
 			return

@@ -49,18 +49,19 @@ func TestApprovalsDecideWhatRuns(t *testing.T) {
 
 			r, _, err := parse(t, withInput(test.items...))
 			if err != nil || len(r.Messages) != 3 || !r.Approvals {
-				t.Fatalf("%+v: %v", r, err)
+				t.Fatalf("got %+v, error %v; want 3 messages and approvals", r, err)
 			}
 			call, result := r.Messages[1].ToolCalls[0], r.Messages[2]
 
 			if call.Name != "docs__read" || call.ID != result.ToolCallID || (result.Approved != nil) != test.approved ||
 				result.Text() != test.result {
-				t.Errorf("call %+v, result %+v", call, result)
+				t.Errorf("got call %+v, result %+v; want docs__read, approved %v, the text %q", call, result,
+					test.approved, test.result)
 			}
 
 			if a := result.Approved; a != nil &&
 				*a != (inference.ServerCall{ID: "mcpr_1", Server: "docs", Tool: "read", Arguments: `{"n":1}`}) {
-				t.Errorf("approved is %+v", a)
+				t.Errorf("got the approved call %+v, want the requested one", a)
 			}
 		})
 	}
@@ -72,7 +73,7 @@ func TestNoCallRunsIfNoneIsAllowed(t *testing.T) {
 	r, _, err := parse(t, strings.TrimSuffix(withInput(requestItem, response(true)), "}")+`,"max_tool_calls":0}`)
 	if err != nil || len(r.Tools) != 0 || r.Messages[2].Approved != nil ||
 		!strings.Contains(r.Messages[2].Text(), "not called") {
-		t.Errorf("%+v: %v", r, err)
+		t.Errorf("got %+v, error %v; want no tools and a call that is not approved", r, err)
 	}
 }
 
@@ -87,7 +88,7 @@ func TestGivenToolsReplaceAListing(t *testing.T) {
 	}
 
 	if l := r.Tools[0].Server.Listed; len(l) != 1 || l[0].Name != "read" || !l[0].ReadOnly {
-		t.Errorf("listed %+v", l)
+		t.Errorf("got the listed tools %+v, want the read-only tool read", l)
 	}
 
 	body := strings.Replace(withInput(list), `"authorization"`, `"allowed_tools":["write"],"authorization"`, 1)
@@ -109,7 +110,7 @@ func TestSecretsOfServersAreNotRepeated(t *testing.T) {
 	whole := f.Collector("call").Append(nil)
 
 	if err := json.Unmarshal(whole, &answer); err != nil || strings.Contains(string(whole), "s3cr3t") {
-		t.Errorf("%s: %v", whole, err)
+		t.Errorf("got %s, error %v; want JSON without the secret", whole, err)
 	}
 
 	want := "[map[server_label:docs server_url:https://mcp.example/<redacted> type:mcp]]"
