@@ -106,12 +106,13 @@ func newSubmission(t *testing.T, owner string) Submission {
 	return Submission{ID: NewID(), Kind: presswork.KindConversion, Owner: owner, Task: task}
 }
 
+// readJob returns the stored record of a job. It fails if there is none.
 func readJob(t *testing.T, c *Client, id string) *record.Stored {
 	t.Helper()
 
 	job, err := c.records.Read(t.Context(), id)
 	if err != nil || job == nil {
-		t.Fatal(job, err)
+		t.Fatalf("Read(%s): got %v, error %v; want a record", id, job, err)
 	}
 
 	return job

@@ -26,7 +26,7 @@ func TestSubmittedJobReadsBack(t *testing.T) {
 
 	rec, replayed, err := b.client.Submit(t.Context(), s)
 	if err != nil || replayed {
-		t.Fatal(err, replayed)
+		t.Fatalf("Submit: got replayed %v, error %v; want a new job", replayed, err)
 	}
 
 	want := tasks.Record{

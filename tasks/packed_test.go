@@ -74,12 +74,12 @@ func TestPackingChangesNothingForCallers(t *testing.T) {
 	}
 
 	if got := b.events(t, id, 3); len(got) != len(events)-3 {
-		t.Errorf("got %d events after the third of %d", len(got), len(events))
+		t.Errorf("got %d events after the third of %d, want %d", len(got), len(events), len(events)-3)
 	}
 
 	page, err := b.client.Jobs(ctx, sub.Owner, tasks.Query{})
 	if err != nil || len(page.Records) != 1 {
-		t.Fatal(page, err)
+		t.Fatalf("got the jobs %+v, error %v; want one job", page, err)
 	}
 
 	if diff := cmp.Diff(job, page.Records[0]); diff != "" {

@@ -133,7 +133,7 @@ func TestWorkersCountsProcesses(t *testing.T) {
 
 	b := setup(t, tasks.Options{})
 	if n, err := b.client.Workers(t.Context()); n != 0 || err != nil {
-		t.Fatal(n, err)
+		t.Fatalf("got %d workers, error %v; want none before the first starts", n, err)
 	}
 	s := b.serve(t, tasks.Options{}, complete)
 	wait.Until(t, "one process with two queues counts once", func() bool {

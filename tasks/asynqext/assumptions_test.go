@@ -29,7 +29,7 @@ func TestDocDescribesThePinnedAsynq(t *testing.T) {
 	read := func(pattern string) string {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
-			t.Fatalf("%s: %v", pattern, err)
+			t.Fatalf("listing %s: got %d files, error %v; want at least one file", pattern, len(names), err)
 		}
 		var all strings.Builder
 

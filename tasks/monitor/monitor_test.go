@@ -218,7 +218,7 @@ func TestTheMonitorListsArchivesRunsAndDeletesTasks(t *testing.T) {
 		m.ServeHTTP(w, httptest.NewRequest(method, "/monitor/api/queues/render/"+path, nil))
 
 		if w.Code >= 300 {
-			t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
+			t.Errorf("%s %s: got status %d and %s, want a status below 300", method, path, w.Code, w.Body)
 		}
 
 		return w.Body.String()

@@ -58,7 +58,7 @@ func createJob(t *testing.T, r *Records, owner string) string {
 	task := Task{Kind: convertKind, Queue: "render", Payload: []byte(payload), Retries: 5, Timeout: time.Minute}
 
 	if _, made, err := r.Create(t.Context(), rec, task, nil); err != nil || made != OnlyRecorded {
-		t.Fatal(made, err)
+		t.Fatalf("Create: got %v, error %v; want a record without a task", made, err)
 	}
 
 	return rec.ID
@@ -91,13 +91,13 @@ func note(r *Records, ctx context.Context, id, fence, message string, warnings [
 	return errors.Join(err, r.Report(ctx, id, fence, report))
 }
 
-// read returns the stored record of a job.
+// read returns the stored record of a job. It fails if there is none.
 func read(t *testing.T, r *Records, id string) *Stored {
 	t.Helper()
 
 	s, err := r.Read(t.Context(), id)
 	if err != nil || s == nil {
-		t.Fatal(s, err)
+		t.Fatalf("Read(%s): got %v, error %v; want a record", id, s, err)
 	}
 
 	return s

@@ -201,7 +201,7 @@ func runPython(t *testing.T, s inference.ToolSession, code string) inference.Too
 
 	result, err := s.Call(ctx, pythonCall(code))
 	if err != nil {
-		t.Fatalf("%s: %v", code, err)
+		t.Fatalf("running %q: %v", code, err)
 	}
 
 	return result
