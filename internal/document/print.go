@@ -83,9 +83,12 @@ func (p printPlan) print(ctx context.Context, c *Converter, d Composed) (Result,
 	found := p.check(ctx, c, d, func() (*pdffile.File, error) { return whole, nil })
 
 	packed, err := pack.Write(whole, d.Meta, p.finish)
-	// The joined sections of 10 MB of Markdown take 300 MB. Without this, the process keeps three times as much until
-	// the next garbage collection, perhaps two minutes later.
-	debug.FreeOSMemory()
+
+	if p.parts > markdown.MaxParts {
+		// The joined sections of 10 MB of Markdown take 300 MB. Without this, the process keeps three times as much
+		// until the next garbage collection, perhaps two minutes later.
+		debug.FreeOSMemory()
+	}
 
 	if err != nil {
 		return Result{}, unfinished(p.finish, err)

@@ -89,7 +89,7 @@ type section struct {
 	// untagged is true if its print has no tags and no visible text, because another print follows.
 	untagged bool
 	// printed is its last print, nil without one; sizes are the widths and heights of its pages in points.
-	printed kept
+	printed *kept
 	sizes   [][2]float64
 	// ranges are the pages of it that are printed; "" means all.
 	ranges string

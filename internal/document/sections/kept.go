@@ -9,18 +9,29 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// kept is the compressed print of a section. Chromium does not compress tags: the prints of 10 MB of Markdown take
-// 230 MB, and 90 MB compressed. They wait until the last section is printed.
-type kept []byte
-
-// keep compresses a print.
-func keep(print []byte) kept {
-	return bytes.Clone(s2.Encode(nil, print)) // Encode returns a slice with the capacity of the print
+// kept is the print of a section, which waits until the last section is printed. Prints of documents that are too large
+// to print at once are compressed meanwhile. Those of 10 MB of Markdown take 230 MB, because Chromium does not compress
+// tags, and 90 MB compressed.
+type kept struct {
+	file   *pdffile.File
+	packed []byte // instead of file
 }
 
-// file reads the print.
-func (k kept) file() (*pdffile.File, error) {
-	print, err := s2.Decode(nil, k)
+// keep returns a print that waits. file is what pdffile.Read returns for it.
+func (d *division) keep(print []byte, file *pdffile.File) *kept {
+	if !d.Must {
+		return &kept{file: file}
+	}
+
+	return &kept{packed: bytes.Clone(s2.Encode(nil, print))} // Encode returns a slice with the capacity of the print
+}
+
+func (k *kept) read() (*pdffile.File, error) {
+	if k.file != nil {
+		return k.file, nil
+	}
+
+	print, err := s2.Decode(nil, k.packed)
 	if err != nil {
 		return nil, err
 	}
@@ -29,12 +40,12 @@ func (k kept) file() (*pdffile.File, error) {
 }
 
 // files reads prints one after the other.
-func files(prints []kept) iter.Seq2[*pdffile.File, error] {
+func files(prints []*kept) iter.Seq2[*pdffile.File, error] {
 	return func(yield func(*pdffile.File, error) bool) {
 		for i, k := range prints {
 			prints[i] = nil // free the memory
 
-			if f, err := k.file(); !yield(f, err) {
+			if f, err := k.read(); !yield(f, err) {
 				return
 			}
 		}

@@ -148,19 +148,22 @@ func (d *division) printOutdated(ctx context.Context) (pages map[string]int, tot
 }
 
 // prints returns the prints of all sections in order, with the requested blank pages between them.
-func (d *division) prints(ctx context.Context) (all []kept, err error) {
-	var blank kept
+func (d *division) prints(ctx context.Context) (all []*kept, err error) {
+	var blank []byte
 
 	for _, s := range d.sections {
 		if _, requested := d.requestedWithin(s.at-1, 1); s.blankBefore && requested {
 			if blank == nil {
-				printed, err := d.print(ctx, d.blankPage())
-				if err != nil {
+				if blank, err = d.print(ctx, d.blankPage()); err != nil {
 					return nil, err
 				}
-				blank = keep(printed)
 			}
-			all = append(all, blank)
+
+			f, err := pdffile.Read(blank)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, d.keep(blank, f))
 		}
 
 		if s.printed != nil {
@@ -212,7 +215,7 @@ func (d *division) printSection(ctx context.Context, s *section) error {
 	}
 
 	if err == nil && (d.ranges == nil || s.ranges != "") {
-		s.printed = keep(printed)
+		s.printed = d.keep(printed, f)
 		s.sizes, err = f.Sizes()
 	}
 
