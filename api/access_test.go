@@ -144,7 +144,7 @@ func TestAServerWithoutKeysRejectsForeignPages(t *testing.T) {
 	h.get("/healthz", "Host: pod.cluster").want(t, http.StatusOK, "")
 
 	if s := h.submit(); s.JobID == "" {
-		t.Error("no job")
+		t.Error("the submission got no job ID, want one")
 	}
 }
 
@@ -218,6 +218,6 @@ func TestForwardingHeadersOfUntrustedPeersAreIgnored(t *testing.T) {
 
 	o.TrustedProxies = []string{"proxy"}
 	if _, err := api.New(o); err == nil {
-		t.Error("a name is accepted as an address")
+		t.Error("New with the trusted proxy \"proxy\": got no error, want one: it is no address")
 	}
 }

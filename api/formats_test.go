@@ -24,7 +24,7 @@ func TestHTMLDocumentsAreConverted(t *testing.T) {
 		var task tasks.Convert
 
 		if err := json.Unmarshal(h.queue.last().Task.Payload, &task); err != nil || task.Content != want {
-			t.Errorf("%s: got %q, %v", name, task.Content, err)
+			t.Errorf("%s: got the content %q, error %v; want %q", name, task.Content, err, want)
 		}
 	}
 	deep := strings.NewReader(strings.Repeat("<div>", 1000))
@@ -35,7 +35,7 @@ func TestHTMLDocumentsAreConverted(t *testing.T) {
 
 	r := h.do(http.MethodPost, "/api/conversion", strings.NewReader("PK"), "Content-Type: "+word)
 	if r.want(t, 415, fault.UnsupportedMediaType); !strings.Contains(string(r.body), "text/html, text/markdown") {
-		t.Errorf("got %s", r.body)
+		t.Errorf("got %s, want the allowed types in it", r.body)
 	}
 }
 

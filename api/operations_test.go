@@ -239,10 +239,11 @@ func TestJSONIsCompressedForClientsThatAcceptIt(t *testing.T) {
 	// The client accepts gzip by itself, and unpacks it.
 	packed, plain := h.get("/api/themes"), h.get("/api/themes", "Accept-Encoding: identity")
 	if !packed.Uncompressed || plain.Header.Get("Content-Encoding") != "" || !bytes.Equal(packed.body, plain.body) {
-		t.Errorf("compressed: %v; otherwise: %q", packed.Uncompressed, plain.Header.Get("Content-Encoding"))
+		t.Errorf("got compressed %v with gzip and the encoding %q without; want true, none, and equal bodies",
+			packed.Uncompressed, plain.Header.Get("Content-Encoding"))
 	}
 
 	if vary := plain.Header.Get("Vary"); !strings.Contains(vary, "Accept-Encoding") {
-		t.Errorf("Vary is %q", vary)
+		t.Errorf("got Vary %q, want Accept-Encoding in it", vary)
 	}
 }

@@ -100,13 +100,14 @@ func TestPreferSetsTheWaitForAPDFOperation(t *testing.T) {
 			id := h.queue.last().ID
 			if r.StatusCode != want || (r.Header.Get("Location") == "/api/conversion/"+id) != (want == 202) ||
 				(r.Header.Get("Content-Location") != "") != (want == 200) {
-				t.Errorf("got %d %s %v", r.StatusCode, r.body, r.Header)
+				t.Errorf("got status %d, headers %v and %s; want %d and the address of its result", r.StatusCode,
+					r.Header, r.body, want)
 			}
 
 			// The caller fetches the result later, so it stays as long as others do.
 			var task tasks.PDFEdit
 			if err := json.Unmarshal(h.queue.last().Task.Payload, &task); err != nil || task.Keep != 0 {
-				t.Errorf("the result is kept for %d s, %v", task.Keep, err)
+				t.Errorf("got a result kept for %d s, error %v; want the default, 0", task.Keep, err)
 			}
 		})
 	}
@@ -122,17 +123,17 @@ func TestAPDFRequestWithAKeyIsRepeatedOnce(t *testing.T) {
 	sub := h.queue.last()
 
 	if sub.WebhookURL != "https://example.com/hook" {
-		t.Errorf("the webhook is %q", sub.WebhookURL)
+		t.Errorf("got the webhook %q, want https://example.com/hook", sub.WebhookURL)
 	}
 
 	if r := h.postPDF("text", parts, headers...); r.StatusCode != 202 ||
 		r.Header.Get("Idempotent-Replayed") != "true" || h.queue.last().ID != sub.ID {
-		t.Errorf("again: got %d %s", r.StatusCode, r.body)
+		t.Errorf("repeated: got status %d and %s, want 202 and a replay of job %s", r.StatusCode, r.body, sub.ID)
 	}
 	h.postPDF("info", parts, headers...).want(t, 409, fault.IdempotencyConflict)
 
 	if keys := h.storedKeys(); len(keys) != 1 {
-		t.Errorf("stored %v", keys)
+		t.Errorf("got the stored files %v, want only the first", keys)
 	}
 }
 

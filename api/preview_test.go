@@ -23,7 +23,7 @@ import (
 // drawDiagrams answers a task as a worker does. Each picture contains its source.
 func drawDiagrams(h *harness, task tasks.Task) (d tasks.Drawing, pictures []diagram.Picture) {
 	if err := json.Unmarshal(task.Payload, &d); err != nil || task.Kind != tasks.DrawDiagrams.Name {
-		h.t.Errorf("task %s %s: %v", task.Kind, task.Payload, err)
+		h.t.Errorf("got the task %s %s, error %v; want %s", task.Kind, task.Payload, err, tasks.DrawDiagrams.Name)
 		return d, nil
 	}
 
@@ -280,7 +280,7 @@ func TestAPreviewAsJSONHasItsWarnings(t *testing.T) {
 	for _, accept := range []string{"*/*", "text/html", "text/html, application/json;q=0.5"} {
 		res := h.do("POST", "/api/preview", strings.NewReader(source), "Content-Type: text/markdown", "Accept: "+accept)
 		if kind := res.Header.Get("Content-Type"); kind != "text/html; charset=utf-8" {
-			t.Errorf("Accept: %s gets %s", accept, kind)
+			t.Errorf("Accept: %s: got the type %q, want text/html; charset=utf-8", accept, kind)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestADeadLetterIsRetriedWithChanges(t *testing.T) {
 
 	if !strings.HasPrefix(input.Content, "# One") || input.Theme != "nord" || input.Output != "pdf" ||
 		input.Options["cover"] != true || input.Options["password"] != nil || !slices.Equal(input.Files, []string{"a.png"}) {
-		t.Errorf("input %s", res.body)
+		t.Errorf("got the input %s, want that of the first job without its password", res.body)
 	}
 
 	for name, row := range map[string]struct {
@@ -83,7 +83,7 @@ func TestADeadLetterIsRetriedWithChanges(t *testing.T) {
 			p := payload(t, h.submission(got.JobID))
 
 			if p.Options.Password != "pass" || len(p.Assets) != 1 || !row.want(p, h.content(p)) {
-				t.Errorf("the new job has %+v", p)
+				t.Errorf("got the new job %+v, want the changed field, the password and one file", p)
 			}
 		})
 	}

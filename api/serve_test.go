@@ -243,7 +243,7 @@ func (r reply) decode(t testing.TB, v any) {
 	t.Helper()
 
 	if err := json.Unmarshal(r.body, v); err != nil {
-		t.Fatalf("%v in %s", err, r.body)
+		t.Fatalf("parsing the body %s: %v", r.body, err)
 	}
 }
 

@@ -149,7 +149,7 @@ func TestEveryFailureIsJSON(t *testing.T) {
 		}
 
 		if got := res.Header.Get("Content-Type"); got != "application/json; charset=utf-8" {
-			t.Errorf("%s: Content-Type %q", name, got)
+			t.Errorf("%s: got Content-Type %q, want application/json; charset=utf-8", name, got)
 		}
 		fmt.Fprintf(&b, "\n%s\n\n", strings.ReplaceAll(string(res.body), a.JobID, "JOB"))
 	}

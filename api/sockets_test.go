@@ -58,7 +58,7 @@ func (h *harness) readEvents(conn *websocket.Conn, n int) (got []string) {
 		}
 
 		if err != nil {
-			h.t.Fatalf("after %q: %v", got, err)
+			h.t.Fatalf("reading a message after %q: %v", got, err)
 		}
 		got = append(got, typeAndSeq(h.t, string(data)))
 	}

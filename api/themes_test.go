@@ -26,7 +26,7 @@ func renderPreviews(h *harness) {
 	h.queue.answer = func(t tasks.Task) (any, error) {
 		var p tasks.Preview
 		if err := json.Unmarshal(t.Payload, &p); err != nil || t.Kind != tasks.RenderPreview.Name {
-			h.t.Errorf("task %s %s: %v", t.Kind, t.Payload, err)
+			h.t.Errorf("got the task %s %s, error %v; want %s", t.Kind, t.Payload, err, tasks.RenderPreview.Name)
 			return nil, err
 		}
 		size := int64(len(t.Payload))

@@ -97,7 +97,7 @@ func TestBetasOfServersAreNotPassedOn(t *testing.T) {
 		Betas: []string{"mcp-client-2025-11-20", "context-1m-2025-08-07"},
 	})
 	if err != nil || len(r.Betas) != 1 || r.Betas[0] != "context-1m-2025-08-07" {
-		t.Errorf("the beta features are %q: %v", r.Betas, err)
+		t.Errorf("got the beta features %q, error %v; want only context-1m-2025-08-07", r.Betas, err)
 	}
 }
 

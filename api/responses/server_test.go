@@ -115,7 +115,7 @@ func TestSecretsOfServersAreNotRepeated(t *testing.T) {
 
 	want := "[map[server_label:docs server_url:https://mcp.example/<redacted> type:mcp]]"
 	if got := fmt.Sprint(answer.Tools); got != want {
-		t.Errorf("the tools are %s", got)
+		t.Errorf("got the tools %s, want %s", got, want)
 	}
 }
 

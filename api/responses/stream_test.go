@@ -117,7 +117,7 @@ func checkEvents(t *testing.T, stream string) {
 		}
 
 		if fields["sequence_number"] != float64(n) || name != "event: "+fields["type"].(string) {
-			t.Errorf("event %d: %s", n, event)
+			t.Errorf("event %d: got %s, want its number and the name of its type", n, event)
 		}
 
 		item, _ := fields["item"].(map[string]any)
@@ -126,7 +126,7 @@ func checkEvents(t *testing.T, stream string) {
 		switch fields["type"] {
 		case "response.output_item.added":
 			if int(index) != len(open) {
-				t.Errorf("the item %v has the index %v", item["id"], index)
+				t.Errorf("item %v: got the index %v, want %d", item["id"], index, len(open))
 			}
 			open[index] = item["id"].(string)
 		case "response.output_item.done":
