@@ -21,7 +21,7 @@ import { open } from "./documents";
 import { submission, type Folder } from "./folder";
 import { keys } from "./commands";
 import { jump, load, newEditor, type Hooks } from "./editor";
-import { FindingList, drew, kept, printed, stopping } from "./findings";
+import { FindingList, findingsExtension, frontMatterFindings, setPreviewFindings, setPrintFindings } from "./findings";
 import { headingsOf } from "./headings";
 import { keyAt } from "./frontmatter";
 import { add, find, type Warning } from "./jobs";
@@ -91,7 +91,7 @@ export function Convert() {
       submitted.current = shown.value;
     } catch (e) {
       notice.value = errorText(e);
-      const [wrong] = stopping(e);
+      const [wrong] = frontMatterFindings(e);
       if (wrong && editor.current) jump(editor.current, wrong.line!);
     } finally {
       busy.value = false;
@@ -117,7 +117,7 @@ export function Convert() {
         preview.current?.point(cursor.value);
         updateOutline(state.doc);
       },
-      more: [keys(), kept],
+      more: [keys(), findingsExtension],
     };
     // The outline follows after a pause.
     let timer = 0;
@@ -192,7 +192,7 @@ export function Convert() {
             });
         latest = answer.page;
         ignored.value = ignoredIn(text.value, answer.warnings);
-        drew(editor.current!, answer.warnings);
+        setPreviewFindings(editor.current!, answer.warnings);
         broken.value = "";
         p.show(latest);
         fit();
@@ -200,7 +200,7 @@ export function Convert() {
       } catch (e) {
         if (aborted(e)) return;
         broken.value = errorText(e);
-        drew(editor.current!, stopping(e));
+        setPreviewFindings(editor.current!, frontMatterFindings(e));
         // No event reports that the server is back, so ask again.
         if (offline.value) {
           clearTimeout(timer);
@@ -238,7 +238,7 @@ export function Convert() {
     const warnings = find(submitted.current === shown.value ? shown.value : null)?.warnings;
     if (!warnings) return;
     submitted.current = null;
-    printed(editor.current!, warnings);
+    setPrintFindings(editor.current!, warnings);
   });
 
   // Show the PDF when the job completes.

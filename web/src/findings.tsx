@@ -7,7 +7,7 @@ import { ApiError } from "./api";
 import type { Warning } from "./jobs";
 import { Icon } from "./parts";
 
-/** Finding is a warning, or an error that stops the page. */
+/** Finding is a warning, or an error because of which there is no preview. */
 export interface Finding extends Warning {
   stops?: boolean;
 }
@@ -18,60 +18,60 @@ export const findings = signal<Finding[]>([]);
 /** printCodes are the codes of warnings that only a print returns. */
 const printCodes = ["glyph_missing", "line_overflow", "slide_overflow", "pdf_ua_incomplete"];
 
-const setDrawn = StateEffect.define<Finding[]>();
-const setPrinted = StateEffect.define<Finding[]>();
+const setPreview = StateEffect.define<Finding[]>();
+const setPrint = StateEffect.define<Finding[]>();
 
 interface Found {
-  drawn: Finding[];
-  printed: Finding[];
+  preview: Finding[];
+  print: Finding[];
 }
 
 /** found holds the warnings of the preview, and those of the print with lines that move with the text. */
 const found = StateField.define<Found>({
-  create: () => ({ drawn: [], printed: [] }),
+  create: () => ({ preview: [], print: [] }),
   update(value, tr) {
-    let { drawn, printed } = value;
-    if (tr.docChanged && printed.length) {
-      printed = printed.map((f) => {
+    let { preview, print } = value;
+    if (tr.docChanged && print.length) {
+      print = print.map((f) => {
         if (!f.line || f.line > tr.startState.doc.lines) return f;
         const at = tr.changes.mapPos(tr.startState.doc.line(f.line).from, 1);
         return { ...f, line: tr.state.doc.lineAt(at).number };
       });
     }
     for (const e of tr.effects) {
-      if (e.is(setDrawn)) drawn = e.value;
-      if (e.is(setPrinted)) printed = e.value;
+      if (e.is(setPreview)) preview = e.value;
+      if (e.is(setPrint)) print = e.value;
     }
-    return drawn === value.drawn && printed === value.printed ? value : { drawn, printed };
+    return preview === value.preview && print === value.print ? value : { preview, print };
   },
 });
 
-/** kept is the editor extension that holds the findings and copies each change to the signal findings. */
-export const kept: Extension = [
+/** findingsExtension is the editor extension that holds the findings and copies each change to the signal findings. */
+export const findingsExtension: Extension = [
   found,
   EditorView.updateListener.of((u) => {
     if (u.state.field(found) !== u.startState.field(found)) findings.value = sorted(u.state.field(found));
   }),
 ];
 
-function sorted({ drawn, printed }: Found): Finding[] {
-  return [...drawn, ...printed].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+function sorted({ preview, print }: Found): Finding[] {
+  return [...preview, ...print].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
 
-/** stopping returns an error of the server as a finding, if its message names the line. */
-export function stopping(e: unknown): Finding[] {
+/** frontMatterFindings returns a front matter error as a finding, if its message names the line; else no finding. */
+export function frontMatterFindings(e: unknown): Finding[] {
   const line = e instanceof ApiError && e.code === "front_matter_invalid" && /line (\d+)/.exec(e.message)?.[1];
   return line ? [{ code: e.code, message: e.message, line: Number(line), stops: true }] : [];
 }
 
-/** drew replaces the findings of the preview. */
-export function drew(view: EditorView, warnings: Finding[]): void {
-  mark(view, setDrawn.of(warnings));
+/** setPreviewFindings replaces the findings of the preview. */
+export function setPreviewFindings(view: EditorView, warnings: Finding[]): void {
+  mark(view, setPreview.of(warnings));
 }
 
-/** printed replaces the findings of the last print. It ignores warnings that the preview also returns. */
-export function printed(view: EditorView, warnings: Finding[]): void {
-  mark(view, setPrinted.of(warnings.filter((w) => printCodes.includes(w.code))));
+/** setPrintFindings replaces the findings of the last print. It ignores warnings that the preview also returns. */
+export function setPrintFindings(view: EditorView, warnings: Finding[]): void {
+  mark(view, setPrint.of(warnings.filter((w) => printCodes.includes(w.code))));
 }
 
 /** mark applies a change of the findings. The code that draws their marks is loaded with the first finding. */

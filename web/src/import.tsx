@@ -7,8 +7,8 @@ import { isFull } from "./documents";
 import { type Folder } from "./folder";
 import { Dialog, Icon, Notice } from "./parts";
 
-/** Import is the dialog of a folder or an archive. open keeps its documents; convert sends
- * it unchanged to the server. */
+/** Import is the dialog of a folder or an archive. open saves the documents in the browser; convert sends
+ * the folder or archive to the server as it is. Both reject on failure. */
 export function Import({
   source,
   open,

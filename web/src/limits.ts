@@ -23,7 +23,7 @@ export function textProblem(name: string, size: number): string {
     : "";
 }
 
-/** pictureProblem returns why a page cannot show a picture, or "". */
+/** pictureProblem returns why a picture cannot be added, or "": it is too large for the page or for the server. */
 export function pictureProblem(f: File, name = f.name): string {
   const most = Math.min(maxPicture, limits.value?.upload_bytes ?? Infinity);
   return f.size > most
