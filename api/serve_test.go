@@ -34,12 +34,12 @@ const (
 // harness is a running server with its queue, its store and a client.
 type harness struct {
 	t      testing.TB
-	redis  *redis.Client // of serveChat
+	redis  *redis.Client // set by serveChat only
 	queue  *fakeQueue
 	store  *storage.Disk
 	server *api.Server
 	client *http.Client
-	// key is sent with every request that has no other.
+	// key is sent as X-API-Key, unless the test sets that header or empties key.
 	key string
 }
 
@@ -277,7 +277,7 @@ func (r reply) want(t testing.TB, status int, code fault.Code) map[string]string
 		switch name {
 		case "message", "type", "code", "param", "doc_url":
 		default:
-			t.Errorf("the error has a field %q", name)
+			t.Errorf("the error has the unknown field %q", name)
 		}
 	}
 

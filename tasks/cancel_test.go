@@ -88,7 +88,7 @@ func TestACancelledJobNeverCompletes(t *testing.T) {
 		ids = append(ids, id)
 
 		if i%3 == 0 {
-			// Some round roundTrips later, the job is at another step.
+			// After some round trips to Redis, the job is at another step.
 			for range i / 20 {
 				b.rdb.Ping(t.Context())
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -51,8 +52,8 @@ func TestAnEqualDocumentComesFromTheRenderCache(t *testing.T) {
 	}
 }
 
-// A cache hit would reveal that another key had the same document printed.
-func TestTheRenderCacheRevealsNothingToOtherKeys(t *testing.T) {
+// A cache hit reveals that another key had the same document printed. With SharedRenders the operator accepts that.
+func TestOnlyASharedRenderCacheServesOtherKeys(t *testing.T) {
 	t.Parallel()
 
 	for _, shared := range []bool{false, true} {
@@ -171,8 +172,8 @@ func TestALongPrintReportsProgressOnItsJob(t *testing.T) {
 	}
 }
 
-// A run that adopts the result of a dead run reports the same warnings. That run may have printed the document or
-// found it in the cache.
+// A run that adopts the result of a dead run reports the same warnings. That run may have printed the document, or
+// found it in the cache: then only the warnings of the composition are known.
 func TestAnAdoptedResultKeepsItsWarnings(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
@@ -182,24 +183,27 @@ func TestAnAdoptedResultKeepsItsWarnings(t *testing.T) {
 			panic("the worker dies")
 		}
 	}
-	document := tasks.Convert{Content: "# Once", Theme: "light", Options: presswork.Options{PDFUA: new(true)}}
+	document := tasks.Convert{
+		Content: "# Once\n\n### Three\n", Theme: "light", Options: presswork.Options{PDFUA: new(true)},
+	}
 	id := tasks.NewID()
 	s.submit(id, document)
 
-	rec := s.waitForEnd(id)
-	if rec.Status != presswork.Completed || rec.Attempts != 2 || rec.Cached || len(rec.Warnings) == 0 ||
-		s.printer.prints.Load() != 1 {
-		t.Errorf("printed: got %+v with %+v after %d prints; want completed with warnings after two runs and one print",
-			rec.Job, rec.Artifact, s.printer.prints.Load())
+	printed := s.waitForEnd(id)
+	if printed.Status != presswork.Completed || printed.Attempts != 2 || printed.Cached ||
+		len(printed.Warnings) != 2 || s.printer.prints.Load() != 1 {
+		t.Errorf("printed: got %+v with %+v after %d prints; want two warnings after two runs and one print",
+			printed.Job, printed.Artifact, s.printer.prints.Load())
 	}
 	died.Store(0)
 	id = tasks.NewID()
 	s.submit(id, document)
 
-	rec = s.waitForEnd(id)
-	if rec.Status != presswork.Completed || rec.Attempts != 2 || !rec.Cached || s.printer.prints.Load() != 1 {
-		t.Errorf("cached: got %+v with %+v after %d prints; want completed from the cache after two runs", rec.Job,
-			rec.Artifact, s.printer.prints.Load())
+	cached := s.waitForEnd(id)
+	if cached.Status != presswork.Completed || cached.Attempts != 2 || !cached.Cached ||
+		!slices.Equal(cached.Warnings, printed.Warnings[:1]) || s.printer.prints.Load() != 1 {
+		t.Errorf("cached: got %+v with %+v after %d prints; want the first warning, from the cache after two runs",
+			cached.Job, cached.Artifact, s.printer.prints.Load())
 	}
 }
 
@@ -305,6 +309,7 @@ func TestAMissingSourceFailsTheJobWithoutARetry(t *testing.T) {
 	}
 }
 
+// The deadline of a print includes time to wait for a slot, in addition to the timeout of the document.
 func TestAWaitForTheBrowserDoesNotCountAgainstTheDocument(t *testing.T) {
 	t.Parallel()
 	s := setup(t, wait.Patience)

@@ -9,8 +9,8 @@ import (
 	"presswork/internal/document"
 )
 
-// BenchmarkFootnotes prints texts with many notes: on pages, and on pages of two columns. Each print with the notes at
-// the foot is followed by one with the notes at the end, because the speed of a machine drifts.
+// BenchmarkFootnotes prints texts with many notes: on pages, and on pages of two columns. Prints with the notes at the
+// foot and at the end alternate. So a drift of the machine's speed affects both.
 func BenchmarkFootnotes(b *testing.B) {
 	content, _ := annotated()
 	paper := strings.Repeat(strings.Repeat("words that fill the lines ", 25)+"^[A note.]\n\n", 300)
@@ -26,7 +26,7 @@ func BenchmarkFootnotes(b *testing.B) {
 	}
 }
 
-// benchmarkNotes reports the time with notes at the foot, in times with the same notes at the end.
+// benchmarkNotes reports the time with notes at the foot as a multiple of the time with the same notes at the end.
 func benchmarkNotes(b *testing.B, content string, o presswork.Options) {
 	c := converter(b, document.Options{Printer: printer(b)})
 	var took [2]time.Duration

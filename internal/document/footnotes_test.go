@@ -75,13 +75,12 @@ func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 				switch {
 				case mark < 0 || mark != note:
 					t.Errorf("note %d is on page %d, want it on page %d of its mark", n, note+1, mark+1)
-				case n == 14 && end <= note || n != 14 && end != note && end != note+1:
-					t.Errorf(
-						"note %d begins on page %d and ends on page %d, want its end there or on the next, and that of the long note 14 later",
-						n,
-						note+1,
-						end+1,
-					)
+				case n == 14 && end <= note:
+					t.Errorf("the long note 14 begins on page %d and ends on page %d, want its end on a later page",
+						note+1, end+1)
+				case n != 14 && end != note && end != note+1:
+					t.Errorf("note %d begins on page %d and ends on page %d, want its end on the same or the next page",
+						n, note+1, end+1)
 				}
 			}
 
@@ -120,7 +119,7 @@ func TestNotesFarApartAreOnTheirPages(t *testing.T) {
 	for n, page := range strings.Split(poppler(t, "pdftotext", path, "-"), "\f") {
 		mark, note := strings.Count(page, "Marked"), strings.Count(page, "Noted")
 		if noted += note; mark != note {
-			t.Errorf("page %d has %d notes, and %d marks of notes", n+1, note, mark)
+			t.Errorf("page %d has %d notes and %d marks, want as many notes as marks", n+1, note, mark)
 		}
 	}
 
@@ -130,7 +129,7 @@ func TestNotesFarApartAreOnTheirPages(t *testing.T) {
 }
 
 // Notes are at the end on request, and when pages do not break as predicted.
-func TestNotesAreAtTheEndOnRequestOrOnOtherPages(t *testing.T) {
+func TestNotesAreAtTheEndOnRequestOrAfterUnexpectedPageBreaks(t *testing.T) {
 	t.Parallel()
 
 	const content = "Text[^1].\n\n\\newpage\n\nMore.\n\n[^1]: The note.\n"

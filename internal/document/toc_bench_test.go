@@ -13,7 +13,8 @@ import (
 	"presswork/internal/document"
 )
 
-// BenchmarkTOC prints documents alternately in two passes and in one, because the speed of a machine drifts. passes/pass is the time of the layout pass and the print, in times of one print of the same page.
+// BenchmarkTOC prints documents alternately in two passes and in one, so that a drift of the machine's speed affects
+// both. passes/pass is the time of the layout pass and the print as a multiple of the time of one print.
 func BenchmarkTOC(b *testing.B) {
 	rich, err := os.ReadFile("testdata/rich.md")
 	if err != nil {

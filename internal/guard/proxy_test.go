@@ -120,7 +120,8 @@ func TestProxyForwardsAndTunnels(t *testing.T) {
 			t.Errorf("got %q, want %q", b, want)
 		}
 	}
-	// The requests are the two above, the CONNECT, and up to three TLS records of the handshake and the end.
+	// The proxy counts the plain request, the CONNECT, and each TLS record of application data in the tunnel. The end of
+	// the handshake is such a record, and so are the parts of the request and the end of the connection.
 	if u := s.Usage(); u.Requests < 4 || u.Requests > 6 || u.Bytes < 500 {
 		t.Errorf("the usage is %+v, want 4 to 6 requests and 500 bytes or more", u)
 	}
@@ -221,6 +222,7 @@ func TestProxyRejectsForbiddenTargets(t *testing.T) {
 
 func TestProxyIsNotItsOwnTarget(t *testing.T) {
 	t.Parallel()
+	// "true" allows loopback and private addresses.
 	p := guard.NewProxy(policy(t, guard.Options{Allow: "true"}), guard.ProxyOptions{})
 	var sessions []*guard.Session
 

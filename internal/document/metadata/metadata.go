@@ -284,8 +284,8 @@ func (m *FrontMatter) take(key, option string, v any) error {
 	}
 
 	object, err := json.Marshal(map[string]any{option: v})
-	if err != nil {
-		return errors.New("its value cannot be read")
+	if err != nil { // JSON has no such numbers
+		return errors.New("it must not contain nan or inf")
 	}
 	given, before := m.Options, m.Options.Keywords
 	unset(&given, option) // decoding would change the value that m.Options shares with given

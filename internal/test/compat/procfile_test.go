@@ -17,8 +17,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// TestHonchoDrainsTheFleetInOrder stops a fleet under honcho while it prints. The API and the workers must finish the
-// accepted jobs before Redis and the store end.
+// TestHonchoDrainsTheFleetInOrder stops a fleet under honcho while it prints. Every process must exit with status 0, and
+// the workers must end before Redis.
 func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 	t.Parallel()
 	tools, binary, dir := os.Getenv("PRESSWORK_COMPAT"), e2e.Binary(t), t.TempDir()

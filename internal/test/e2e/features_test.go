@@ -132,7 +132,7 @@ func checkZipConversion(t *testing.T, c *e2e.Client) {
 
 	first, second := strings.Index(text, "First chapter"), strings.Index(text, "Second chapter")
 	if first < 0 || second < first || strings.Contains(text, "Unlisted") || !strings.Contains(text, "After Table") {
-		t.Errorf("text %q, want the first chapter before the second, and not the unlisted file", text)
+		t.Errorf("text %q, want both chapters in order, \"After Table\", and not the unlisted file", text)
 	}
 }
 
