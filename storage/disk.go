@@ -57,7 +57,8 @@ const (
 )
 
 // OpenDisk creates the directory if necessary, checks that it is writable and deletes the temporary files of
-// crashed Puts. Errors: Dir is empty, or the directory cannot be created or written.
+// crashed Puts. Errors: Dir is empty, the directory cannot be created or written, or
+// temporary files cannot be deleted.
 func OpenDisk(o DiskOptions) (*Disk, error) {
 	if o.Dir == "" {
 		return nil, errors.New("storage: DiskOptions.Dir is empty")

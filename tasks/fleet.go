@@ -208,7 +208,7 @@ const (
 // tool is not available.
 type Offer map[string]string
 
-// Offers are the combined tools of the living workers of Tools.
+// Offers are the combined tools of the living workers of the queue Tools.
 type Offers struct {
 	// Workers counts the living workers.
 	Workers int
@@ -242,7 +242,7 @@ func (s *Server) publishOffer(ctx context.Context) {
 	s.publish(ctx, offersKey, "offer", func() any { return storedOffer{worker, s.offers()} })
 }
 
-// Offers returns the combined tools of the living workers of Tools. A tool is available if one worker has it.
+// Offers returns the combined tools of the living workers of the queue Tools. A tool is available if one worker has it.
 // Errors: QueueUnavailable.
 func (c *Client) Offers(ctx context.Context) (Offers, error) {
 	entries, err := publishedScript.Run(ctx, c.rdb, []string{offersKey}).StringSlice()

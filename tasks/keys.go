@@ -22,13 +22,13 @@ const (
 	workersKey = "pw:workers"
 )
 
-// deadTaskKey is the task of a dead letter.
+// deadTaskKey returns the key of the task of a dead letter.
 func deadTaskKey(id string) string { return "pw:{" + id + "}:dead" }
 
-// retriedKey is the id of the job that was made of a dead letter.
+// retriedKey returns the key of the id of the job that was made of a dead letter.
 func retriedKey(id string) string { return "pw:{" + id + "}:retried" }
 
-// secretKey is the value of Client.Secret.
+// secretKey returns the key of the value of Client.Secret.
 func secretKey(name string) string { return "pw:secret:" + name }
 
 // isCall reports whether a task id is that of a call, which has a dot: see stream.TaskID.
@@ -37,8 +37,8 @@ func isCall(task string) bool { return strings.Contains(task, ".") }
 // webhookTask is the id of the task that delivers a job's webhook.
 func webhookTask(job string) string { return "webhook-" + job }
 
-// idempotencyKey is the value that binds an idempotency key of an owner to an id. Clients choose the key, so it is
-// hashed to bound its length.
+// idempotencyKey returns the key of the value that binds an idempotency key of an owner to an id. Clients choose the
+// idempotency key, so it is hashed to bound its length.
 func idempotencyKey(owner, key string) string {
 	sum := sha256.Sum256([]byte(owner + "\x00" + key))
 	return "pw:idem:" + hex.EncodeToString(sum[:16])

@@ -18,8 +18,8 @@ const (
 	// number of jobs that one request reads.
 	searchPage  = 100
 	maxSearched = 2000
-	// maxOpenSearched is the largest number of open jobs for which the ledger is read. It is not sorted by id, so it must
-	// be read completely.
+	// maxOpenSearched is the largest number of open jobs for which Search reads the ledger (record.LedgerKey, the set of
+	// open jobs). The ledger is not sorted by id, so all of it is read.
 	maxOpenSearched = 10_000
 )
 
@@ -263,7 +263,7 @@ func newest(ids []string, n int) []string {
 	return ids[:min(n, len(ids))]
 }
 
-// idAt returns the smallest id of a moment, "" for the zero time.
+// idAt returns the smallest id that a job created at t can have, "" for the zero time.
 func idAt(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -283,7 +283,7 @@ type Inspection struct {
 	Queue Queue
 	// Events are the last thousand or so events of the job, oldest first.
 	Events []presswork.Event
-	// Task is the job's task on its queue; nil when it has none.
+	// Task is the job's task on its queue; nil when it has none or when it cannot be read.
 	Task *TaskState
 	// Dead reports whether the job is a dead letter, which Retry makes into a new job.
 	Dead bool
@@ -295,9 +295,9 @@ type Inspection struct {
 type TaskState struct {
 	// State is pending, active, retry, scheduled, archived or completed.
 	State string `json:"state"`
-	// Tries counts the failed tries, without those that an outage or the stop of a worker ended.
+	// Tries counts the failed attempts, without those that an outage or the stop of a worker ended.
 	Tries int `json:"tries"`
-	// NextAt is when the next try is due; zero when none is planned.
+	// NextAt is when the next attempt is due; zero when none is planned.
 	NextAt time.Time `json:"next_at,omitzero"`
 	// LastError is the text of the last failure. It may contain details that callers must not see.
 	LastError string `json:"last_error,omitempty"`

@@ -27,7 +27,7 @@ func supervise(stop, kill context.Context, c *child, log *slog.Logger, again fun
 
 		for {
 			log.Warn("a private server died; starting it again", "program", filepath.Base(c.cmd.Path), "reason", c.err,
-				"in", backoff, "last_words", c.words.tail())
+				"in", backoff, "output", c.words.tail())
 
 			select {
 			case <-time.After(backoff):

@@ -7,10 +7,10 @@ import (
 
 // avif returns the largest size in the boxes of the file. An AVIF may hold several images, and finding the visible
 // one needs the whole box tree. So avif searches all descriptive boxes, and a size late in the file also counts.
-// Compressed data that looks like a size does not count.
+// Data outside meta and moov does not count. Errors: errDamaged. Without a size the Info has width and height 0.
 func avif(b []byte) (Info, error) {
 	info := Info{ContentType: "image/avif"}
-	widest := func(w, h uint64) {
+	largest := func(w, h uint64) {
 		if w*h > info.Pixels() {
 			info.Width, info.Height = w, h
 		}
@@ -26,7 +26,7 @@ func avif(b []byte) (Info, error) {
 		case "meta", "moov":
 			// An ispe is version and flags, width, height.
 			eachNamed(body, "ispe", 12, func(p []byte) {
-				widest(uint64(binary.BigEndian.Uint32(p[4:])), uint64(binary.BigEndian.Uint32(p[8:])))
+				largest(uint64(binary.BigEndian.Uint32(p[4:])), uint64(binary.BigEndian.Uint32(p[8:])))
 			})
 			// A track's header (ISO/IEC 14496-12, 8.3.2) ends with its size, in
 			// 1/65536 pixel; version 1 has longer times before it.
@@ -34,7 +34,7 @@ func avif(b []byte) (Info, error) {
 				if p[0] == 1 {
 					p = p[min(12, len(p)-84):]
 				}
-				widest(uint64(binary.BigEndian.Uint32(p[76:])>>16), uint64(binary.BigEndian.Uint32(p[80:])>>16))
+				largest(uint64(binary.BigEndian.Uint32(p[76:])>>16), uint64(binary.BigEndian.Uint32(p[80:])>>16))
 			})
 		}
 		b = rest
@@ -44,7 +44,8 @@ func avif(b []byte) (Info, error) {
 }
 
 // nextBox splits off the first box of a file (ISO/IEC 14496-12, 4.2). A box whose stated length exceeds the file
-// ends with the file, as in a truncated file.
+// ends with the file, as in a truncated file. b has at least 8 bytes. ok is false if the header is incomplete or the
+// stated length is smaller than the header.
 func nextBox(b []byte) (kind string, body, rest []byte, ok bool) {
 	size, head := uint64(binary.BigEndian.Uint32(b)), uint64(8)
 	switch size {

@@ -84,7 +84,7 @@ func (r *outliner) readHTML(n *ast.HTMLBlock) {
 				r.text.Write(bytes.TrimLeft(z.Text(), "\n"))
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
-			if tag := r.takeTag(z); isHidden(tag) {
+			if tag := r.takeTag(z); isSkipped(tag) {
 				hidden++
 			} else if !isInline(tag) {
 				next()
@@ -92,7 +92,7 @@ func (r *outliner) readHTML(n *ast.HTMLBlock) {
 			}
 		case html.EndTagToken:
 			name, _ := z.TagName()
-			if tag := atom.Lookup(name); isHidden(tag) {
+			if tag := atom.Lookup(name); isSkipped(tag) {
 				hidden = max(hidden-1, 0)
 			} else if !isInline(tag) {
 				next()
@@ -102,8 +102,8 @@ func (r *outliner) readHTML(n *ast.HTMLBlock) {
 	}
 }
 
-// isHidden reports whether the content of an element is not text.
-func isHidden(tag atom.Atom) bool {
+// isSkipped reports whether the outline skips the content of an element: code, scripts, styles and drawings.
+func isSkipped(tag atom.Atom) bool {
 	switch tag {
 	case atom.Pre, atom.Script, atom.Style, atom.Svg:
 		return true

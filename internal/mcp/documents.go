@@ -13,7 +13,8 @@ import (
 	"presswork/themes"
 )
 
-// decodeDocument decodes arguments into dst, which contains d, and checks that they have one text.
+// decodeDocument decodes args into dst. d must point to a field of dst; exactly one of d.Markdown and d.Path must be
+// set.
 func (s *Server) decodeDocument(args []byte, dst any, d *Document) error {
 	if err := input.DecodeJSON(args, dst, ""); err != nil {
 		return err
@@ -22,8 +23,8 @@ func (s *Server) decodeDocument(args []byte, dst any, d *Document) error {
 	return s.checkText(*d)
 }
 
-// checkText checks that a document has one text that the server can read. Errors: UnknownField for a path,
-// InvalidRequest.
+// checkText checks that a document has one text that the server can read. Errors: UnknownField for a path if
+// Options.Files is false, InvalidRequest for none or both.
 func (s *Server) checkText(d Document) error {
 	switch {
 	case d.Path != "" && !s.o.Files:
@@ -42,7 +43,7 @@ func (s *Server) checkText(d Document) error {
 // send.
 func noFiles(instead string) error {
 	return fault.Errorf(fault.UnknownField,
-		"this server cannot read files of your machine; send %s instead of path", instead).WithParam("path")
+		"this server cannot read files on your machine; send %s instead of path", instead).WithParam("path")
 }
 
 // missing is the error for an argument that is required. what describes it.

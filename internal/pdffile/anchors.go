@@ -12,7 +12,8 @@ import (
 // nameEscape matches an escaped byte of a name: #2F.
 var nameEscape = lazyregexp.New(`#[0-9A-Fa-f]{2}`)
 
-// Place is where an element begins: its page, from 1, and its distance from the bottom of the page in points.
+// Place is where an element begins: its page, from 1, and the height of its upper edge. Top is measured in points from
+// the bottom of the page.
 type Place struct {
 	Page int
 	Top  float64
@@ -37,6 +38,7 @@ func (f *File) Anchors() (map[string]int, error) {
 // Places returns the places of a PDF's named destinations, by anchor. Chromium writes one destination for each
 // element that is the target of a link, even if the link is invisible. The map is empty if no link points into the
 // document. Errors name the part that is not as Chromium writes it: the catalog, the page tree or a destination.
+// Destinations outside the page tree are left out.
 func (f *File) Places() (map[string]Place, error) {
 	pages, err := f.PageNumbers()
 	if err != nil {
@@ -92,8 +94,8 @@ func AnchorOf(name string) string {
 	return name
 }
 
-// PageNumbers reads the page tree and returns page numbers, from 1, by object number. Errors: a node that is not a
-// dictionary, and one that the tree names twice, so that a tree with a cycle ends.
+// PageNumbers reads the page tree and returns page numbers, from 1, by object number. It returns an error
+// for a node that is not a dictionary, and for one that occurs twice, so a cycle cannot loop forever.
 func (f *File) PageNumbers() (map[int]int, error) {
 	catalog, _, err := ReadDict(f.Objects[f.Root])
 	if err != nil {

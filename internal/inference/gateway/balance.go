@@ -18,8 +18,8 @@ const maxCooldown = 5 * time.Minute
 // maxDoublings bounds how often a pause of 1 s doubles, so that the duration cannot overflow.
 const maxDoublings = 30
 
-// balancer assigns slots at upstreams to requests. An upstream that failed cools: it gets requests only when no other
-// upstream can take them. An upstream at its rate limit pauses and gets none. The balancer keeps the states of
+// balancer assigns slots at upstreams to requests. An upstream that failed cools: it gets requests only when no healthy
+// upstream is left. An upstream at its rate limit pauses and gets none. The balancer keeps the states of
 // upstreams when the catalogue is reloaded. It is safe for concurrent use.
 type balancer struct {
 	mu      sync.Mutex
@@ -40,7 +40,8 @@ type upstreamState struct {
 	pauseUntil time.Time
 	// unspecifiedPauses counts the pauses since the last success for which the upstream gave no Retry-After.
 	unspecifiedPauses int
-	// wakeTimer admits waiters when the upstream may be chosen again; nil before the first.
+	// wakeTimer admits waiters when the upstream may be chosen again; nil before the first
+	// cooldown or pause.
 	wakeTimer *time.Timer
 }
 
@@ -76,7 +77,7 @@ func (b *balancer) state(u *inference.Upstream) *upstreamState {
 
 // acquire waits for a slot at one of the model's upstreams that were not tried, or at any if all were. The caller
 // must return the slot by release or releaseLimited. If all upstreams pause, acquire returns a 429 with the shortest
-// pause as RetryAfter.
+// pause as RetryAfter. If ctx ends first, acquire returns its cause.
 func (b *balancer) acquire(
 	ctx context.Context, m *inference.Model, caller requester, tried map[string]bool,
 ) (*inference.Upstream, error) {
@@ -148,6 +149,7 @@ func (b *balancer) rateLimited(m *inference.Model) error {
 
 // releaseLimited returns a slot after a 429. The upstream pauses for wait, or longer if an earlier 429 asked for
 // more. If wait is 0 the pause is 1 s, and doubles with each 429 up to longest, until a request succeeds.
+// If wait and longest are 0, the upstream gets no new pause.
 func (b *balancer) releaseLimited(u *inference.Upstream, wait, longest time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -183,8 +185,8 @@ func (b *balancer) scheduleWake(s *upstreamState) {
 	}
 }
 
-// release returns a slot. With a cooldown above 0 the upstream cools that long because of err. Without an error the
-// upstream is healthy again.
+// release returns a slot. With a cooldown above 0 the upstream cools that long, at most maxCooldown, because of err.
+// Without an error the upstream is healthy again.
 func (b *balancer) release(u *inference.Upstream, cooldown time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -311,7 +313,8 @@ func (b *balancer) pickUpstream(m *inference.Model, tried map[string]bool) *infe
 	return u
 }
 
-// choose picks one of the healthy upstreams by the strategy of the model.
+// choose picks among the upstreams with the lowest Priority: the least busy or a weighted random one. It modifies list.
+// Weights are at least 1.
 func (b *balancer) choose(strategy string, list []*inference.Upstream) *inference.Upstream {
 	lowest := slices.MinFunc(list, func(x, y *inference.Upstream) int { return x.Priority - y.Priority }).Priority
 

@@ -14,7 +14,8 @@ const (
 		"they support; quote no more than ten words in a row."
 )
 
-// jsonHint returns an instruction to answer in the format, for rounds in which no engine enforces it.
+// jsonHint returns an instruction to answer in the format, for requests with tools, where the engine does not enforce
+// the format.
 func jsonHint(f inference.Format) string {
 	if len(f.Schema) == 0 {
 		return "When you have called the tools that you need, answer with one JSON object and nothing else."

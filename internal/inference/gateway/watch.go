@@ -9,7 +9,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// watch ends the call of an upstream that sends nothing for too long. It is safe for concurrent use.
+// watch cancels a request to an upstream that sends nothing for too long. It is safe for concurrent use.
 type watch struct {
 	first, idle time.Duration
 	// begun reports that the answer has begun. The limit is first before that and idle afterwards.
@@ -17,8 +17,8 @@ type watch struct {
 	timer *time.Timer
 }
 
-// newWatch watches a call of an upstream. When a limit passes, the returned context ends with an UpstreamTimeout that
-// names it. extra is added to FirstTokenTimeout. The caller must call stop.
+// newWatch watches a request to an upstream. When a limit passes, the returned context ends with an UpstreamTimeout
+// that names it. extra is added to FirstTokenTimeout. The caller must call stop.
 func newWatch(
 	ctx context.Context,
 	r *inference.Routing,

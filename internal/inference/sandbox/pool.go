@@ -19,7 +19,7 @@ type PoolOptions struct {
 	Box *Box
 	// Python is the interpreter: a name in /usr/bin or /usr/local/bin, or a path below /usr. Default "python3".
 	Python string
-	// Setting is the name of Python in errors about a missing program. Default "Python".
+	// Setting is the operator's name for the option Python, for errors about a missing interpreter. Default "Python".
 	Setting string
 	// Waiting is the number of started interpreters for future sessions. Each takes about 10 MB of memory. Default
 	// 2.
@@ -54,13 +54,13 @@ func (o PoolOptions) withDefaults() (PoolOptions, error) {
 		return o, fmt.Errorf("sandbox: Waiting is %d, Cells %d, Timeout %s; none may be negative",
 			o.Waiting, o.Cells, o.Timeout)
 	case o.Memory < 64<<20:
-		return o, fmt.Errorf("sandbox: Memory is %d; an interpreter needs 67108864 (64 MiB)", o.Memory)
+		return o, fmt.Errorf("sandbox: Memory is %d bytes; an interpreter needs at least 67108864 (64 MiB)", o.Memory)
 	}
 
 	return o.withBudget()
 }
 
-// sessionTime is how long an interpreter may run after its session began. It is far longer than a request may take.
+// sessionTime is how long an interpreter may run after a session took it. It is far longer than a request may take.
 const sessionTime = 10 * time.Minute
 
 // Pool runs the interpreters of sessions. It is safe for concurrent use.
@@ -151,7 +151,7 @@ func (p *Pool) keepReady(ctx context.Context, in *interpreter) {
 
 		select {
 		case p.waiting <- in:
-		case <-listed: // its first figure would take seconds
+		case <-listed: // in started without the font list, so its first figure would take seconds: replace it
 			in.stop()
 		case <-in.ended():
 			in.stop()
@@ -178,7 +178,8 @@ func (p *Pool) takeInterpreter(ctx context.Context, files []File) (*interpreter,
 }
 
 // Session returns a session whose code finds files in InputDir. The session uses no memory until its first Run. The
-// caller must call Close. It fails if a name is not that of a file, or two files have the same.
+// caller must call Close. Session returns an error if a file's name is not a plain file name, or if two files have the
+// same name.
 func (p *Pool) Session(_ context.Context, files []File) (*Session, error) {
 	if err := checkFiles(files); err != nil {
 		return nil, err
@@ -222,7 +223,7 @@ func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, e
 		return inference.ToolResult{}, context.Cause(ctx)
 	}
 
-	// Memory is reserved after the place for a cell, so a session that waits for a place takes no memory from others.
+	// Memory is reserved after the slot for a cell, so a session that waits for a slot takes no memory from others.
 	if err := s.pool.budget.reserve(ctx, s, s.pool.opt.share()); err != nil {
 		s.pool.budget.releaseTo(s, s.held)
 		return inference.ToolResult{}, err

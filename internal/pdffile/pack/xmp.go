@@ -9,15 +9,16 @@ import (
 )
 
 // xmp returns the metadata stream: the description and the standards that the file claims. It is never compressed,
-// so that tools that do not read PDF find it. level is a PDF/A level such as "2b", or "".
+// so that tools that do not read PDF find it. level is a PDF/A level such as "2b", or "". ua adds the claim
+// of PDF/UA-1.
 func (d description) xmp(level string, ua bool) []byte {
 	var b strings.Builder
 	b.WriteString("<?xpacket begin=\"\ufeff\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n" +
 		`<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">` + "\n" +
 		`<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" ` +
 		`xmlns:pdf="http://ns.adobe.com/pdf/1.3/" xmlns:xmp="http://ns.adobe.com/xap/1.0/">` + "\n")
-	// element writes a property, as an array of the type container if that is not "". attribute is that of each item.
-	// A property without values, or with an empty one, is left out.
+	// element writes a property, as an array of the type container if that is not "". attribute is added to the tag of
+	// each item; "" for none. A property without values, or with an empty one, is left out.
 	element := func(name, container, attribute string, values ...string) {
 		if len(values) == 0 || slices.Contains(values, "") {
 			return

@@ -94,7 +94,8 @@ func (r *reader) objectAt(offset int, decrypt bool) (number int, object []byte, 
 	return number, pdffile.NewStream(d, content), end, nil
 }
 
-// dropCrypt removes a leading Crypt filter, because the result is not encrypted, or is encrypted as a whole.
+// dropCrypt removes a leading Crypt filter, because the stream is decrypted when it is read. The output is written in
+// plain, or encrypted as a whole later.
 func dropCrypt(d *pdffile.Dict) {
 	filters, err := pdffile.ReadArray(d.Get("Filter"))
 	if err != nil || len(filters) == 0 || string(filters[0]) != "/Crypt" {
@@ -142,7 +143,7 @@ func (r *reader) length(value []byte) (n int, ok bool) {
 
 		e := r.table[number]
 		if e.stream > 0 {
-			// An object stream's own length is never in an object stream, so this ends.
+			// Unpacking here could recurse, so the length is read only from a stream that is already unpacked.
 			if _, unpacked := r.packed[int(e.stream)]; !unpacked {
 				return 0, false
 			}
@@ -197,7 +198,7 @@ func (r *reader) packedObject(stream, number int) ([]byte, error) {
 }
 
 // unpackStream reads an object stream and the offsets of its objects. Errors: errPlace if the number does not lead to
-// one.
+// one, and those of objectAt and Unpack.
 func (r *reader) unpackStream(stream int) (*objectStream, error) {
 	if stream >= len(r.table) || r.table[stream].stream > 0 || r.table[stream].offset <= 0 {
 		return nil, errPlace

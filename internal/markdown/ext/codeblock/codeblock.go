@@ -51,8 +51,8 @@ type preparedCode struct {
 }
 
 // Prepare reads the info strings of the fenced code blocks and highlights the code within the limits above. numbered
-// reports whether lines have numbers if the info string does not say so. look reports whether tokens of a class look
-// different from plain text; nil means that any class may.
+// is the default for blocks whose info string sets no line numbers, neither on nor off. look reports whether
+// tokens of a class look different from plain text; nil means that any class may.
 func Prepare(root ast.Node, src []byte, numbered bool, look func(class string) bool) {
 	left := maxHighlightTotal
 	deadline := time.Now().Add(maxHighlightTime)
@@ -67,7 +67,7 @@ func Prepare(root ast.Node, src []byte, numbered bool, look func(class string) b
 		if p.Info.numbered != nil {
 			p.numbered = *p.Info.numbered
 		}
-		// The node already has the attributes on a line after the block.
+		// The node already has the attributes on the line after the block. An id replaces theirs, and classes are added.
 		p.Attributes.SetOn(code)
 		text := string(tree.BlockText(code, src, 0))
 
@@ -325,7 +325,7 @@ type tokenWriter struct {
 }
 
 // write writes tokens. White space becomes part of the open span, and tokens that do not look different become plain
-// text. Without look, no span joins white space: its style may have a background or an underline.
+// text. If look is nil, white space is outside spans: a span's style may have a background or an underline.
 func (t *tokenWriter) write(tokens []chroma.Token) {
 	for _, token := range tokens {
 		class := TokenClass(token.Type)

@@ -12,18 +12,19 @@ import (
 type Targets struct {
 	// Headings are the ids of the headings, by their text in lower case.
 	Headings map[string]string
-	// Slug returns the fragment for a heading of another document.
+	// Slug returns the fragment for a heading of another document. Required.
 	Slug func(heading string) string
 	// Document reports whether a link leads to a document that is printed with this one. offset is the
-	// place of the link in the source. Nil: there is no other document.
+	// place of the link in the source, in bytes. Nil: there is no other document.
 	Document func(destination string, offset int) bool
-	// Missing is called for each link to a heading that the document does not have.
+	// Missing is called for each link to a heading that the document does not have. Required.
 	Missing func(heading string, offset int)
 	// KeepPlain reports whether a plain link that leads nowhere stays as it is in the source: [[Page]].
 	KeepPlain bool
 }
 
-// Resolve replaces each Link by a link of Markdown if it leads somewhere in print, else by its text.
+// Resolve replaces each Link by a link of Markdown if it leads somewhere in print. Other links become their text,
+// or their source if KeepPlain applies.
 func Resolve(root ast.Node, to Targets) {
 	var found []*Link
 	tree.Each(root, func(n ast.Node) {
@@ -56,7 +57,7 @@ func Resolve(root ast.Node, to Targets) {
 func (to Targets) destination(n *Link) string {
 	// In Obsidian a link may name the headings above as well: [[#Chapter#Section]].
 	heading := n.Heading[strings.LastIndexByte(n.Heading, '#')+1:]
-	isBlock := strings.HasPrefix(heading, "^") // the name of a block in Obsidian, which is not printed
+	isBlock := strings.HasPrefix(heading, "^") // a block id of Obsidian; PDFs have no anchor for it
 
 	if n.Page == "" {
 		if id := to.Headings[strings.ToLower(strings.TrimSpace(heading))]; id != "" {
