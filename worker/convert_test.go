@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -172,38 +171,47 @@ func TestALongPrintReportsProgressOnItsJob(t *testing.T) {
 	}
 }
 
-// A run that adopts the result of a dead run reports the same warnings. That run may have printed the document, or
-// found it in the cache: then only the warnings of the composition are known.
+// The worker dies after it has copied the artifact to or from the render cache.
 func TestAnAdoptedResultKeepsItsWarnings(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
-	var died atomic.Int64
+	var copies atomic.Int64
 	s.store.afterCopy = func(string) {
-		if died.Add(1)%2 == 1 { // in the middle of the first attempt at each job
+		if copies.Add(1)%2 == 1 { // in the middle of the first attempt at each job
 			panic("the worker dies")
 		}
 	}
-	document := tasks.Convert{
-		Content: "# Once\n\n### Three\n", Theme: "light", Options: presswork.Options{PDFUA: new(true)},
-	}
-	id := tasks.NewID()
-	s.submit(id, document)
 
-	printed := s.waitForEnd(id)
-	if printed.Status != presswork.Completed || printed.Attempts != 2 || printed.Cached ||
-		len(printed.Warnings) != 2 || s.printer.prints.Load() != 1 {
-		t.Errorf("printed: got %+v with %+v after %d prints; want two warnings after two runs and one print",
-			printed.Job, printed.Artifact, s.printer.prints.Load())
-	}
-	died.Store(0)
-	id = tasks.NewID()
-	s.submit(id, document)
+	for _, cached := range []bool{false, true} {
+		copies.Store(0)
+		id := tasks.NewID()
+		s.submit(id, tasks.Convert{Content: "# Once\n\n### Three\n", Theme: "light"})
 
-	cached := s.waitForEnd(id)
-	if cached.Status != presswork.Completed || cached.Attempts != 2 || !cached.Cached ||
-		!slices.Equal(cached.Warnings, printed.Warnings[:1]) || s.printer.prints.Load() != 1 {
-		t.Errorf("cached: got %+v with %+v after %d prints; want the first warning, from the cache after two runs",
-			cached.Job, cached.Artifact, s.printer.prints.Load())
+		rec := s.waitForEnd(id)
+		if rec.Status != presswork.Completed || rec.Attempts != 2 || rec.Cached != cached || len(rec.Warnings) != 1 {
+			t.Errorf("got %+v; want completed in the second attempt, cached %v, with one warning", rec.Job, cached)
+		}
+	}
+
+	if n := s.printer.prints.Load(); n != 1 {
+		t.Errorf("%d prints for two jobs, want 1", n)
+	}
+}
+
+// A print with warnings of its own is not in the render cache, because the cache has no warnings.
+func TestSameDocumentHasTheSameWarningsAgain(t *testing.T) {
+	t.Parallel()
+	s := setup(t, time.Minute)
+
+	for range 2 {
+		id := tasks.NewID()
+		s.submit(id, tasks.Convert{
+			Content: "# Once\n\n### Three\n", Theme: "light", Options: presswork.Options{PDFUA: new(true)},
+		})
+
+		if rec := s.waitForEnd(id); rec.Status != presswork.Completed || len(rec.Warnings) != 2 {
+			t.Errorf("got %+v; want completed with a warning of the composition and one of the print", rec.Job)
+		}
 	}
 }
 

@@ -88,6 +88,11 @@ func (w *Worker) storePrint(
 		return presswork.Artifact{}, false, storeError(err)
 	}
 
+	if len(made.Warnings) > len(c.Warnings) {
+		// Another job would get the copy without the warnings of the print.
+		return artifactOf(run, info), false, nil
+	}
+
 	return artifactOf(run, info), w.copyToRenderCache(ctx, info, w.renderKey(run, c.Key)), nil
 }
 
