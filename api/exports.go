@@ -22,7 +22,7 @@ const (
 	maxExportBody = 1 << 20
 	// exportWait bounds a synchronous export, including its wait for a worker.
 	exportWait = 5 * time.Minute
-	// deliveredKeep is how long a result stays in the store when the client receives it in the response.
+	// deliveredKeep is how long a result that is not saved stays in the store.
 	deliveredKeep = 10 * time.Minute
 )
 
@@ -88,8 +88,8 @@ func (s *Server) parseExport(c *fiber.Ctx, into any) error {
 
 // exportRequest is a parsed request for a PDF or a screenshot.
 type exportRequest struct {
-	task      tasks.PageExport // what the worker gets
-	visit     *export.VisitOptions
+	task      tasks.PageExport     // what the worker gets
+	visit     *export.VisitOptions // those of task: changing one changes the other
 	webhook   string
 	extension string                    // of the result's file, with the dot
 	check     func(page *url.URL) error // checks the options of the output
@@ -191,16 +191,16 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 		Task:        task,
 	}
 	if key != "" {
-		// Keep depends on the Prefer header, which a retry may change. So the fingerprint omits it, unless the
-		// client has set the option save.
-		same := r.task
+		// Keep depends on the Prefer header, which a retry may change. So setFingerprint accepts both values, unless
+		// the client has set the option save. It changes the field, so it gets a copy.
+		copied := r.task
 
-		keep := &same.Keep
+		keep := &copied.Keep
 		if r.visit.Save != nil {
 			keep = nil
 		}
 		sub.IdempotencyKey = key
-		setFingerprint(&sub, []any{&same, r.webhook}, keep)
+		setFingerprint(&sub, []any{&copied, r.webhook}, keep)
 	}
 
 	if rec, replayed, err = s.reserveJob(&sub); err != nil || replayed {
@@ -210,20 +210,20 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	ctx, cancel := exchange.CallContext()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
-	meta.Held.Release() // the queue has the task, and the client may wait for minutes
+	meta.Held.Release() // the queue has the task; the body must not count while the client waits for minutes
 
 	return rec, replayed, err
 }
 
 // pageFilename returns a safe file name with the extension of the result. It replaces the extension of another
-// output type.
+// output type. It returns "" if no character of name may stay.
 func pageFilename(name, extension string) string {
 	switch ext := path.Ext(name); strings.ToLower(ext) {
 	case ".pdf", ".png", ".jpg", ".jpeg", ".webp":
 		name = strings.TrimSuffix(name, ext)
 	}
 
-	name = strings.TrimSuffix(upload.CleanFilename(name), ".pdf")
+	name = strings.TrimSuffix(upload.CleanFilename(name), ".pdf") // CleanFilename always appends it
 	if name == "" {
 		return ""
 	}

@@ -70,7 +70,8 @@ func (s *Server) shareArtifact(c *fiber.Ctx) error {
 	return nil
 }
 
-// shareTTL reads how long a share link is to be valid.
+// shareTTL returns expires_in of the body, or the default time. Errors: InvalidOption outside the allowed times, those
+// of reading JSON.
 func (s *Server) shareTTL(c *fiber.Ctx) (time.Duration, error) {
 	var req struct {
 		// ExpiresIn is in seconds.
@@ -99,8 +100,8 @@ func (s *Server) shareTTL(c *fiber.Ctx) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-// isShareLink reports whether a request is for a share link. Such a link is also followed from pages of other sites,
-// such as webmail. The route checks its token.
+// isShareLink reports whether a request follows a share link. People also follow it from pages of other sites, such as
+// webmail. So the check of the request's origin does not apply to it; the route checks its token.
 func isShareLink(ctx *fasthttp.RequestCtx) bool {
 	path := string(ctx.Path())
 

@@ -28,10 +28,11 @@ type Answer struct {
 	failure error
 }
 
-// Answer returns the answer to a call, read from raw. The answer has the id of raw: an idempotency key may have joined
-// an earlier call.
+// Answer returns the answer to a call, read from raw. Its id is that of raw, which is an earlier call if the client
+// repeated an idempotency key.
 func (s *Service) Answer(call *Call, raw *stream.Answer) *Answer {
 	a := &Answer{service: s, call: call, raw: raw}
+	// Only calls with fallbacks must tell which model answers.
 	if call.requestedID != "" {
 		a.model = call.model.ID
 	}
@@ -39,8 +40,9 @@ func (s *Service) Answer(call *Call, raw *stream.Answer) *Answer {
 	return a
 }
 
-// next waits for frames and returns them, and io.EOF after the last. When the completion failed, or the client reads
-// too slowly, the error is an *inference.Error.
+// next waits for frames. It may return frames together with the error that ended the answer; later calls return the
+// error again. Errors: io.EOF after the last frame, the cause of ctx, and an *inference.Error if the call failed or the
+// client reads too slowly.
 func (a *Answer) next(ctx context.Context) ([]inference.Frame, error) {
 	if a.failure != nil {
 		return nil, a.failure
@@ -117,11 +119,11 @@ func queueTime(frames []inference.Frame) time.Duration {
 	return -1
 }
 
-// Events waits for the first chunk and returns the completion as server-sent events. queued is how long the call
-// waited for a worker, negative when that is not known. An error before the first chunk is returned, so that the
-// answer can have its status. A later error is sent as an event. After Patience without a chunk, Events returns the
-// stream anyway: proxies close requests that get no headers. The stream calls finish once, at its end. After an error
-// the caller must call finish.
+// Events waits for the first chunk and returns the completion as server-sent events. queued is how long the call waited
+// for a worker, negative when that is not known. An error before the first chunk is returned, so that the answer can
+// have its status. A later error is sent as an event. Events returns the stream without a chunk after the call's
+// statusPatience, or after Patience if that is 0: proxies close requests that get no headers. The stream calls finish
+// once, at its end. After an error the caller must call finish.
 func (a *Answer) Events(ctx context.Context, finish func()) (events io.ReadCloser, queued time.Duration, err error) {
 	patience := a.service.o.Patience
 
@@ -162,7 +164,7 @@ type eventStream struct {
 	finish func()
 	events events
 	answer *Answer
-	// patience is the time without a frame after which an event without news is sent.
+	// patience is the time without a frame after which a keep-alive event is sent.
 	patience time.Duration
 
 	// begun reports that the start of the stream was written.
@@ -175,13 +177,13 @@ type eventStream struct {
 	// buffer holds the encoded events, unread the part that Read has not returned. The buffer is reused once all of
 	// it was read.
 	buffer, unread []byte
-	// waiting ends when no frame has arrived for patience.
+	// waiting ends patience after its creation. waitForFrames renews it after half of that time.
 	waiting context.Context
 	cancel  context.CancelFunc
 }
 
 // Read implements io.Reader. It waits for frames until the completion ends, the client leaves or the server stops.
-// When no frame arrives for patience it returns an event without news, so that proxies do not close
+// When no frame arrives for patience it returns a keep-alive event, so that proxies do not close
 // the idle stream.
 func (r *eventStream) Read(p []byte) (int, error) {
 	if len(r.unread) == 0 {
@@ -236,9 +238,9 @@ func (r *eventStream) fillBuffer() {
 	r.unread = r.buffer
 }
 
-// waitForFrames sets received and err. It leaves received empty when it is time for an event without news. One
-// context serves many waits, because a new one for each token is expensive. So that event may come after half of
-// the patience.
+// waitForFrames sets received and err. It leaves received empty when it is time for a keep-alive event. One
+// context serves many waits, because a new one for each token is expensive. So the keep-alive event may come after only
+// patience/2 without a frame.
 func (r *eventStream) waitForFrames() {
 	if r.waiting == nil || r.sinceContext() > r.patience/2 {
 		if r.cancel != nil {
@@ -263,7 +265,7 @@ func (r *eventStream) sinceContext() time.Duration {
 type Speech struct {
 	// ContentType is the media type of the audio; "" when the worker sent none.
 	ContentType string
-	// Queued is how long the call waited for a worker.
+	// Queued is how long the call waited for a worker; 0 if ContentType is "".
 	Queued time.Duration
 
 	answer *Answer

@@ -13,7 +13,7 @@ import (
 const (
 	// maxQuotedTerms limits the quoted headings, and also the quoted words.
 	maxQuotedTerms = 3
-	// minQuotedWeight is the least weight of a quoted term.
+	// minQuotedWeight is the least weight of a quoted word. A term in a heading must weigh more.
 	minQuotedWeight = 1.0
 	// minContribution is the smallest contribution to a type's logit with which a structural feature is named.
 	minContribution = 0.6
@@ -71,7 +71,7 @@ func (r *reading) evidence(docType string, x []float64) []string {
 	return append(r.tellingStructure(kind, x), found...)
 }
 
-// tellingStructure returns the two structural features that contribute most to a type, in words.
+// tellingStructure returns at most two structural features, those that contribute most to a type, in words.
 func (r *reading) tellingStructure(kind int, x []float64) []string {
 	row, from := typeModel().Rows[kind], len(x)-len(structureNames)
 	type share struct {
@@ -105,8 +105,8 @@ func (r *reading) tellingStructure(kind int, x []float64) []string {
 	return phrases
 }
 
-// occurrences returns how often the element of a structural feature occurs. The feature must be one whose phrase in
-// structurePhrases has "%d".
+// occurrences returns the number for the "%d" in the phrase of a structural feature. The feature must be one whose
+// phrase in structurePhrases has it.
 func (r *reading) occurrences(feature string) (n int) {
 	like := clauseLike
 
@@ -124,7 +124,8 @@ func (r *reading) occurrences(feature string) (n int) {
 	return n
 }
 
-// tellingHeadings returns quoted headings that are terms of a type.
+// tellingHeadings returns at most maxQuotedTerms of the first 100 headings, in quotes. A term of the type makes up at
+// least half of the words of each.
 func (r *reading) tellingHeadings(kind int) (quoted []string) {
 	l := typeTerms()
 	for i, h := range r.headings[:min(len(r.headings), 100)] {

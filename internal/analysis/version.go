@@ -39,8 +39,8 @@ var version = sync.OnceValue(func() string {
 	return strconv.Itoa(generation) + "-" + hex.EncodeToString(sum.Sum(nil)[:8])
 })
 
-// FeatureVersion identifies the definition of DocumentFeatures. It changes with generation, the feature names and
-// the lexicon.
+// FeatureVersion identifies the definition of DocumentFeatures. It changes with generation, the feature names, the
+// lexicon and the data of languages.
 func FeatureVersion() string {
 	sum := sha256.New()
 	for _, part := range append(featureNames(), typeLexiconData, typeLanguageData) {

@@ -73,8 +73,8 @@ func NewExporter(o ExporterOptions) *Exporter {
 	return &Exporter{browser: New(b), policy: o.Policy, proxy: guard.NewProxy(o.Policy, o.Limits)}
 }
 
-// Under returns an Exporter with another policy and other limits. It shares the browser of
-// e with its tabs and counters, and the caller starts and stops only e.
+// Under returns an Exporter with another policy and other limits. It uses the browser, the tabs and the Stats of e, and
+// counts refusals of its own. The caller starts and stops only e.
 func (e *Exporter) Under(policy *guard.Policy, limits guard.ProxyOptions) *Exporter {
 	return &Exporter{browser: e.browser, policy: policy, proxy: guard.NewProxy(policy, limits)}
 }
@@ -135,6 +135,7 @@ func (e *Exporter) PDF(ctx context.Context, v Visit, o export.PDFOptions) (Expor
 	exported, err := e.export(ctx, v, o.VisitOptions, func(page *url.URL) error { return export.CheckPDF(page, o) },
 		func(v *visit) ([]byte, string, error) { return v.pdf(o, e.browser.opt.MaxPDFBytes) })
 	if loaded {
+		// After loading, the templates of header and footer may be what takes too long or crashes: name them.
 		err = nameTemplates(err, o)
 	}
 
@@ -151,9 +152,9 @@ func (e *Exporter) Screenshot(ctx context.Context, v Visit, o export.ScreenshotO
 const maxHTML = 4 << 20
 
 // HTML returns the page's document, as its scripts have changed it, in UTF-8. It cuts the
-// document off after 4 million characters. Errors: those of PDF.
+// document off after maxHTML. Errors: those of PDF.
 func (e *Exporter) HTML(ctx context.Context, v Visit, o export.VisitOptions) (Exported, error) {
-	// Without options of its own this is the check of the VisitOptions.
+	// With only VisitOptions set, CheckPDF checks just those.
 	check := func(page *url.URL) error { return export.CheckPDF(page, export.PDFOptions{VisitOptions: o}) }
 
 	return e.export(ctx, v, o, check, func(v *visit) ([]byte, string, error) {

@@ -23,9 +23,9 @@ type healthState struct {
 	misses      int // failures since lastSuccess
 }
 
-// Health checks that the browser answers. It starts the browser if none is running. One failed check in a row is
-// tolerated. The error is BrowserUnavailable with the reason, or RenderTimeout when the deadline of ctx passes during
-// the start.
+// Health checks that the browser answers. It starts the browser if none is running. A success is valid for healthyFor.
+// The first failure after a success returns nil, the second one in a row an error. The error is BrowserUnavailable with
+// the reason, or RenderTimeout when the deadline of ctx passes during the start.
 func (b *Browser) Health(ctx context.Context) error {
 	inst, err := b.current(ctx)
 	if err != nil {

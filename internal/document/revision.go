@@ -17,7 +17,7 @@ import (
 // and blank pages before chapters. The page has places for them: a style element and elements with the attribute
 // data-fill. From the pages of all anchors in a layout pass, texts makes the content for the next print.
 type revision struct {
-	// chapters are those that the header or footer names, otherwise nil.
+	// chapters are all chapters; nil if neither header nor footer names them.
 	chapters []markdown.Heading
 	// sections are those that running heads name, and tops the chapters among them. opening is true if chapters begin
 	// on new pages.
@@ -51,7 +51,8 @@ func (p page) revision() *revision {
 	return r
 }
 
-// fillsStyle reports whether the page has a style element whose rules depend on its print.
+// fillsStyle reports whether the page has a style element whose rules depend on its print: pages with chapters have
+// one.
 func (p page) fillsStyle() bool { return len(p.chapters) > 0 }
 
 // texts reads a print of all pages. It returns the texts of the page's elements with a data-fill attribute, in
@@ -111,8 +112,8 @@ const maxRunningTitle = 90
 // chapterStyle is the counter style that turns a page's number into the title of the chapter on it.
 const chapterStyle = "presswork-chapter"
 
-// chaptersOf returns the headings that begin a chapter: those of level 1. If there is a single leading heading of
-// level 1, it is the title, and chapters are the headings below it.
+// chaptersOf returns the headings that begin a chapter: those of the highest level in use. If the first heading is the
+// only one of level 1, it is the title, and chapters have the next level in use.
 func chaptersOf(headings []markdown.Heading) []markdown.Heading {
 	body := headings
 	if contents.Titled(headings) && len(headings) > 1 {
@@ -165,7 +166,7 @@ func runningTitle(h markdown.Heading) string {
 	return string(title)
 }
 
-// footnotes reports whether the page has notes for the foot of its pages.
+// footnotes reports whether the document has notes that are printed at the foot of pages.
 func (p page) footnotes() bool {
 	return p.text != nil && p.options.Footnotes != "end" && p.text.Footnotes
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// supervise restarts a server until stop ends, and then ends it. It kills the server when kill ends. again starts
-// the successor of a server that died. The log has the last lines of the server's output.
+// supervise restarts a server until stop is done. Then it stops the server, and kills it once kill is done. again
+// starts a new server after one died. The log has the last lines of the server's output.
 func supervise(stop, kill context.Context, c *child, log *slog.Logger, again func(dead *child) (*child, error)) {
 	backoff := backoffMin
 
@@ -26,8 +26,8 @@ func supervise(stop, kill context.Context, c *child, log *slog.Logger, again fun
 		}
 
 		for {
-			log.Warn("a private server died; starting it again", "program", filepath.Base(c.cmd.Path), "reason", c.err,
-				"in", backoff, "output", c.words.tail())
+			log.Warn("a private server died or could not be started; starting it again",
+				"program", filepath.Base(c.cmd.Path), "reason", c.err, "in", backoff, "output", c.words.tail())
 
 			select {
 			case <-time.After(backoff):

@@ -53,6 +53,7 @@ func (a *adviceFlags) open(ctx context.Context, getenv func(string) string, log 
 }
 
 // startConverter starts a converter that chooses themes with the adviser. The returned stop function ends both.
+// After an error both have ended, and stop is nil.
 func startConverter(
 	ctx context.Context, advice *app.Advice, o local.Options,
 ) (converter *local.Converter, stop func(), err error) {
@@ -95,7 +96,8 @@ func printChoice(w io.Writer, label string, a finding.Analysis) {
 	}
 }
 
-// printAnalysis prints the result of `presswork analyze`. With paint, each theme has a colour swatch.
+// printAnalysis prints the result of `presswork analyze`. If the output has colours, each theme has a swatch; list has
+// the colours of the themes.
 func printAnalysis(p *command.Program, label string, a finding.Analysis, list []themes.Theme) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {

@@ -46,7 +46,8 @@ func (r *Rules) nearest(l look) (name string, likeness float64) {
 	return name, max(0, 1-1.5*least)
 }
 
-// customScore scores a custom theme: by the fact that the user made it, and by tags that name the type of the document.
+// customScore returns the score of a custom theme by its likeness to a built-in theme. Tags that name the type, the
+// tone or a topic of the document add to it.
 func (c *choice) customScore(k candidate) float64 {
 	score := 0.2 * k.likeness
 
@@ -135,7 +136,7 @@ func parseOKLCH(hex string) (oklch, bool) {
 		return math.Pow((s+0.055)/1.055, 2.4)
 	}
 	r, g, b := linear(v>>16), linear(v>>8), linear(v)
-	// Björn Ottosson's matrices.
+	// From linear sRGB to OKLab, by the matrices of https://bottosson.github.io/posts/oklab/.
 	l := math.Cbrt(0.4122214708*r + 0.5363325363*g + 0.0514459929*b)
 	m := math.Cbrt(0.2119034982*r + 0.6806995451*g + 0.1073969566*b)
 	s := math.Cbrt(0.0883024619*r + 0.2817188376*g + 0.6299787005*b)

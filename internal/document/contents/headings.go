@@ -12,6 +12,7 @@ import (
 func headingsByID(blocks []block.Block) map[string]*block.Block {
 	headings := map[string]*block.Block{}
 	block.Walk(blocks, func(b *block.Block) {
+		// A block that is not closed has only a part of its heading.
 		if b.Kind == block.Heading && b.Closed && b.ID != "" {
 			headings[b.ID] = b
 		}
@@ -20,8 +21,8 @@ func headingsByID(blocks []block.Block) map[string]*block.Block {
 	return headings
 }
 
-// entryText returns the text of a heading in the table of contents, without its number. If its block is not found,
-// it is the plain text.
+// entryText returns the HTML of a heading in the table of contents, without its number. If its block is not found or
+// empty, it is the escaped plain text.
 func entryText(h markdown.Heading, headings map[string]*block.Block) string {
 	text := ""
 	if b := headings[h.ID]; b != nil {

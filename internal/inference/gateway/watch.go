@@ -12,20 +12,27 @@ import (
 // watch cancels a request to an upstream that sends nothing for too long. It is safe for concurrent use.
 type watch struct {
 	first, idle time.Duration
+	// firstName says what first is made of.
+	firstName string
 	// begun reports that the answer has begun. The limit is first before that and idle afterwards.
 	begun atomic.Bool
 	timer *time.Timer
 }
 
 // newWatch watches a request to an upstream. When a limit passes, the returned context ends with an UpstreamTimeout
-// that names it. extra is added to FirstTokenTimeout. The caller must call stop.
+// that names it. length is that of the recording to read, 0 for none. FirstTokenTimeout counts from its end. The caller
+// must call stop.
 func newWatch(
 	ctx context.Context,
 	r *inference.Routing,
-	extra time.Duration,
+	length time.Duration,
 ) (_ context.Context, w *watch, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	w = &watch{first: r.FirstTokenTimeout + extra, idle: r.IdleTimeout}
+	w = &watch{first: r.FirstTokenTimeout + length, firstName: "its first_token_timeout", idle: r.IdleTimeout}
+
+	if length > 0 {
+		w.firstName += " and the length of the recording"
+	}
 	w.timer = time.AfterFunc(w.first, func() { cancel(w.timeout()) })
 
 	return ctx, w, func() {
@@ -57,5 +64,5 @@ func (w *watch) timeout() *inference.Error {
 	}
 
 	return inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
-		"the model did not begin to answer: it sent nothing for %s (its first_token_timeout)", w.first)
+		"the model did not begin to answer: it sent nothing for %s (%s)", w.first, w.firstName)
 }
